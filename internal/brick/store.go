@@ -1,0 +1,166 @@
+package brick
+
+import (
+	"time"
+
+	"github.com/ssmctl/ssmctl/internal/session"
+)
+
+// DefaultMemory bounds a store unless set, in bytes.
+const DefaultMemory = 1 << 30
+
+// stateOverhead is what the bookkeeping of one state weighs: its entry in a Go
+// map of 16-byte keys and 24-byte values at the map's mean load, measured and rounded up.
+const stateOverhead = 80
+
+// name is what a state is found by inside its table.
+type name struct {
+	key     session.Key
+	version session.Version
+}
+
+type state struct {
+	where extent
+	sum   session.Checksum
+}
+
+// table holds the states that expire in the same second. It is dropped whole.
+type table struct {
+	elapses time.Duration // by the brick's own clock: the latest of the times its states were given
+	states  map[name]state
+	slab    slab
+	bytes   int64
+}
+
+// Store keeps session states in tables by expiry. States are immutable; they leave
+// only with their table. It is not safe for concurrent use.
+type Store struct {
+	tables  map[session.Expiry]*table
+	next    time.Duration // the first instant at which a table may elapse
+	limit   int64
+	bytes   int64
+	spare   spare
+	held    uint64
+	full    uint64
+	corrupt uint64
+	elapsed uint64
+}
+
+// NewStore returns an empty store that holds at most limit bytes, bookkeeping
+// included. Zero means DefaultMemory.
+func NewStore(limit int64) *Store {
+	if limit == 0 {
+		limit = DefaultMemory
+	}
+	return &Store{tables: make(map[session.Expiry]*table), next: Never, limit: limit}
+}
+
+// Put keeps a copy of the request's value under its key and version for its TTL.
+// It answers Done or, when the memory bound is reached, Full; then nothing was kept. A state that is
+// already held is left as it is: states are immutable, so this is the same write come twice.
+func (s *Store) Put(now time.Duration, r *session.Request) session.Status {
+	s.Elapse(now)
+	t := s.tables[r.Expiry]
+	if t == nil {
+		t = &table{states: make(map[name]state)}
+	}
+	id := name{r.Key, r.Version}
+	if _, held := t.states[id]; !held {
+		if !s.add(t, id, r) {
+			s.full++
+			return session.Full
+		}
+		s.tables[r.Expiry] = t
+	}
+	t.elapses = max(t.elapses, now+r.TTL)
+	s.next = min(s.next, t.elapses)
+	return session.Done
+}
+
+// add copies a value into a table unless the memory bound forbids it.
+func (s *Store) add(t *table, id name, r *session.Request) bool {
+	need := t.slab.need(len(r.Value))
+	grows := int64(need) + stateOverhead
+	if s.bytes+grows > s.limit {
+		return false
+	}
+	var chunk []byte
+	if need > 0 {
+		s.spare.shed(s.limit - s.bytes - grows)
+		chunk = s.spare.take(need)
+	}
+	t.states[id] = state{where: t.slab.put(r.Value, chunk), sum: r.Sum}
+	t.bytes += grows
+	s.bytes += grows
+	s.held++
+	return true
+}
+
+// Get finds a state. The bytes are the store's and are valid until its next
+// call. A state whose checksum does not match is not returned.
+func (s *Store) Get(now time.Duration, r *session.Request) ([]byte, session.Status) {
+	s.Elapse(now)
+	t := s.tables[r.Expiry]
+	if t == nil {
+		return nil, session.NotFound
+	}
+	st, held := t.states[name{r.Key, r.Version}]
+	if !held {
+		return nil, session.NotFound
+	}
+	value := t.slab.get(st.where)
+	if session.Sum(r.Key, r.Version, r.Expiry, value) != st.sum {
+		s.corrupt++
+		return nil, session.Corrupt
+	}
+	return value, session.Done
+}
+
+// Size implements Sizer.
+func (s *Store) Size(r *session.Request) int {
+	if t := s.tables[r.Expiry]; t != nil {
+		return int(t.states[name{r.Key, r.Version}].where.size)
+	}
+	return 0
+}
+
+// Elapse drops the tables whose time is over.
+func (s *Store) Elapse(now time.Duration) {
+	if now < s.next {
+		return
+	}
+	s.next = Never
+	for expiry, t := range s.tables {
+		if now < t.elapses {
+			s.next = min(s.next, t.elapses)
+			continue
+		}
+		s.drop(expiry, t)
+	}
+}
+
+func (s *Store) drop(expiry session.Expiry, t *table) {
+	delete(s.tables, expiry)
+	s.bytes -= t.bytes
+	s.held -= uint64(len(t.states))
+	s.elapsed += uint64(len(t.states))
+	for _, c := range t.slab.chunks {
+		s.spare.give(c)
+	}
+}
+
+// Stats fills in the store's half of a brick's statistics.
+func (s *Store) Stats(into *session.BrickStats) {
+	into.Sessions, into.Bytes = s.held, uint64(s.bytes)
+	into.Full, into.Corrupt, into.Elapsed = s.full, s.corrupt, s.elapsed
+}
+
+// Apply serves one operation: what the processing loop does with a Step that says
+// Serve. The reply's value is the store's and is valid until the store's next call.
+func (s *Store) Apply(now time.Duration, r *session.Request) session.Reply {
+	if r.Op == session.Write {
+		return session.Reply{ID: r.ID, Status: s.Put(now, r)}
+	}
+	value, status := s.Get(now, r)
+	return session.Reply{ID: r.ID, Status: status, Value: value}
+}
