@@ -1,0 +1,118 @@
+// Package remote gives orders to a running brick and reads what it says of itself:
+// what ssmctl's own commands and the coordinator of a load need, as opposed to the stubs.
+package remote
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/ssmctl/ssmctl/internal/protect"
+	"github.com/ssmctl/ssmctl/internal/session"
+	"github.com/ssmctl/ssmctl/internal/wire"
+)
+
+// answerWithin is how long a brick may take to answer an order. Orders pass by
+// the inbox, so a brick under overload answers as fast as an idle one.
+const answerWithin = 3 * time.Second
+
+// Brick is a brick and where it listens.
+type Brick struct {
+	ID   session.BrickID `json:"id"`
+	Addr string          `json:"addr"` // host:port
+}
+
+// Error is what went wrong with one brick.
+type Error struct {
+	Brick Brick
+	Err   error
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s at %s: %v", e.Brick.ID, e.Brick.Addr, e.Err) }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Status asks a brick how it is.
+func Status(ctx context.Context, b Brick) (wire.Heartbeat, error) {
+	return order(ctx, b, wire.Command{Verb: wire.VerbStatus})
+}
+
+// Protect sets a brick's protection; the brick tells its stubs at once. The
+// heartbeat shows the setting in force after it.
+func Protect(ctx context.Context, b Brick, s protect.Setting) (wire.Heartbeat, error) {
+	return order(ctx, b, wire.Command{Verb: wire.VerbProtection, Setting: s})
+}
+
+// Reset empties a brick's inbox. The heartbeat shows what is in it after that.
+func Reset(ctx context.Context, b Brick) (wire.Heartbeat, error) {
+	return order(ctx, b, wire.Command{Verb: wire.VerbReset})
+}
+
+// All gives the same order to all bricks at once. It returns an answer for each,
+// and the errors of those that gave none; an answer without an error is complete.
+func All(ctx context.Context, bricks []Brick, give func(context.Context, Brick) (wire.Heartbeat, error)) ([]wire.Heartbeat, []error) {
+	answers := make([]wire.Heartbeat, len(bricks))
+	errs := make([]error, len(bricks))
+	var wg sync.WaitGroup
+	for i, b := range bricks {
+		wg.Go(func() { answers[i], errs[i] = give(ctx, b) })
+	}
+	wg.Wait()
+	var failed []error
+	for _, err := range errs {
+		if err != nil {
+			failed = append(failed, err)
+		}
+	}
+	return answers, failed
+}
+
+// order gives one order over a connection of its own. The error is an *Error.
+func order(ctx context.Context, b Brick, c wire.Command) (wire.Heartbeat, error) {
+	h, err := exchange(ctx, b, c)
+	if err != nil {
+		return wire.Heartbeat{}, &Error{Brick: b, Err: err}
+	}
+	return h, nil
+}
+
+func exchange(ctx context.Context, b Brick, c wire.Command) (h wire.Heartbeat, err error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "tcp", b.Addr)
+	if err != nil {
+		return h, err
+	}
+	defer func() { _ = conn.Close() }() // nothing is left unsaid
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	c.Seq = 1
+	if _, err := conn.Write(wire.AppendCommand(wire.AppendHello(nil), c)); err != nil {
+		return h, err
+	}
+	for in := wire.NewReader(conn); ; {
+		kind, body, err := in.Next()
+		switch {
+		case ctx.Err() != nil:
+			return h, fmt.Errorf("no answer within %v: %w", answerWithin, ctx.Err())
+		case err != nil:
+			return h, err
+		case kind != wire.KindHeartbeat:
+			return h, fmt.Errorf("%w: frame %d", wire.ErrProtocol, kind)
+		}
+		if h, err = wire.DecodeHeartbeat(body); err != nil || h.Seq == c.Seq {
+			return h, checkID(h, b, err)
+		}
+	}
+}
+
+func checkID(h wire.Heartbeat, b Brick, err error) error {
+	if err == nil && h.Brick != b.ID {
+		return fmt.Errorf("%s answers there", h.Brick)
+	}
+	return err
+}
