@@ -1,0 +1,270 @@
+package result
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/renameio/v2"
+)
+
+// The files of a run directory; docs/formats.md describes each.
+const (
+	manifestFile   = "manifest.json"
+	rowsFile       = "levels.jsonl" // the record of levels: a level is durable once it stands here
+	histogramsFile = "histograms.hlog"
+	eventsFile     = "events.jsonl"
+	hostPrefix     = "series-"
+	hostSuffix     = ".csv"
+)
+
+const (
+	dirMode  = 0o755
+	fileMode = 0o644
+	nameTime = "20060102T150405Z"
+	// minFree is what a run must find free: some 200 levels of two minutes on 40 hosts.
+	minFree = 64 << 20
+)
+
+// State says how a run ended.
+type State string
+
+// The states. The first two are also the names of the files that say so.
+const (
+	Complete   State = "complete"   // every level of the plan was measured
+	Partial    State = "partial"    // it was stopped, and collected what it had
+	Unfinished State = "unfinished" // it is running, or it crashed
+)
+
+// Dir is the directory of a run that is being measured. Its methods are safe for
+// concurrent use; only one Dir may write to a directory at a time.
+type Dir struct {
+	path     string
+	manifest Manifest
+
+	mu     sync.Mutex
+	levels int
+	sizes  map[string]int64 // of each file, what belongs to durable levels
+}
+
+// Level is what AppendLevel makes durable.
+type Level struct {
+	Row        Row
+	Start      time.Time           // of the level, for the histogram log; may be zero
+	Seconds    []Second            // of all machines together, warm-up included
+	PerHost    map[string][]Second // by host; may be nil
+	Histograms *Histograms         // may be nil
+}
+
+// NewName returns a run's name: its start in UTC and six random hex digits.
+func NewName(started time.Time) string {
+	var id [3]byte
+	_, _ = rand.Read(id[:]) // never fails: see its documentation
+	return started.UTC().Format(nameTime) + "-" + hex.EncodeToString(id[:])
+}
+
+// Create makes the directory of a new run under base, and base itself if needed, and
+// writes the manifest. A base that cannot be written, or with less than 64 MiB free, is
+// a *DirError.
+func Create(base string, m Manifest) (*Dir, error) {
+	if m.Run == "" {
+		m.Run = NewName(m.Started)
+	}
+	if !namePattern.MatchString(m.Run) {
+		return nil, fmt.Errorf("%q is not a run's name: leave it to NewName", m.Run)
+	}
+	m.FormatVersion = FormatVersion
+	path := filepath.Join(base, m.Run)
+	if err := makeDir(base, path); err != nil {
+		return nil, err
+	}
+	d := &Dir{path: path, manifest: m, sizes: make(map[string]int64)}
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("manifest: %w", err)
+	}
+	if err := d.replace(manifestFile, append(text, '\n')); err != nil {
+		return nil, err
+	}
+	return d, d.sync()
+}
+
+func makeDir(base, path string) error {
+	if err := os.MkdirAll(base, dirMode); err != nil {
+		return &DirError{Path: base, Err: err, Hint: "name another directory with --out"}
+	}
+	if free, ok := freeBytes(base); ok && free < minFree {
+		err := fmt.Errorf("only %d MiB free, a run needs %d", free>>20, minFree>>20)
+		return &DirError{Path: base, Err: err, Hint: "free some, or name another directory with --out"}
+	}
+	switch err := os.Mkdir(path, dirMode); {
+	case errors.Is(err, fs.ErrExist):
+		return &DirError{Path: path, Err: err, Hint: "start again: every run has a name of its own"}
+	case err != nil:
+		return &DirError{Path: base, Err: err, Hint: "make it writable, or name another directory with --out"}
+	}
+	return nil
+}
+
+// Path returns the directory.
+func (d *Dir) Path() string { return d.path }
+
+// Manifest returns what Create wrote.
+func (d *Dir) Manifest() Manifest { return d.manifest }
+
+// Levels returns the number of durable levels.
+func (d *Dir) Levels() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.levels
+}
+
+// AppendLevel makes a level durable: when it returns without error, the level
+// survives a crash; after an error or a crash on the way, the directory reads as if it had
+// never been called, and it may be called again. Levels come in the plan's order: the
+// seconds of the nth carry level n-1.
+func (d *Dir) AppendLevel(l Level) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := l.check(d.levels); err != nil {
+		return err
+	}
+	row, err := json.Marshal(l.Row)
+	if err != nil {
+		return fmt.Errorf("level %d: %w", d.levels, err)
+	}
+	hists, err := formatHistograms(d.levels, l)
+	if err != nil {
+		return fmt.Errorf("level %d: %w", d.levels, err)
+	}
+	sizes := make(map[string]int64)
+	add := func(name, head string, body []byte) {
+		if err == nil {
+			sizes[name], err = d.extend(name, head, body)
+		}
+	}
+	add(histogramsFile, histogramsHead(), hists)
+	add(seriesFile, SeriesHeader+"\n", body(FormatSeries(l.Seconds)))
+	for host, seconds := range l.PerHost {
+		add(hostFile(host), SeriesHeader+"\n", body(FormatSeries(seconds)))
+	}
+	add(levelsFile, LevelsHeader+"\n", body(FormatLevels([]Row{l.Row})))
+	add(rowsFile, "", append(row, '\n')) // last: it is what makes the level count
+	if err == nil {
+		err = d.sync()
+	}
+	if err != nil {
+		return err
+	}
+	for name, size := range sizes {
+		d.sizes[name] = size
+	}
+	d.levels++
+	return nil
+}
+
+// check makes sure that every second is one of level n.
+func (l *Level) check(n int) error {
+	all := slices.Concat(l.Seconds, slices.Concat(slices.Collect(maps.Values(l.PerHost))...))
+	for _, s := range all {
+		if s.Level != n {
+			return fmt.Errorf("a second of level %d in level %d", s.Level, n)
+		}
+	}
+	return nil
+}
+
+// extend replaces a file by what is durable of it and text, and returns its new size.
+// A new file starts with head.
+func (d *Dir) extend(name, head string, text []byte) (int64, error) {
+	old := []byte(head)
+	if size, ok := d.sizes[name]; ok {
+		var err error
+		if old, err = os.ReadFile(filepath.Join(d.path, name)); err != nil {
+			return 0, err
+		}
+		if int64(len(old)) < size {
+			return 0, &FormatError{File: name, Err: fmt.Errorf("it has shrunk to %d bytes from %d", len(old), size)}
+		}
+		old = old[:size]
+	}
+	text = slices.Concat(old, text)
+	return int64(len(text)), d.replace(name, text)
+}
+
+// replace writes a file as a whole: readers see the old one or the new one.
+func (d *Dir) replace(name string, text []byte) error {
+	err := renameio.WriteFile(filepath.Join(d.path, name), text, fileMode, renameio.WithTempDir(d.path))
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return nil
+}
+
+// sync makes the renames themselves durable.
+func (d *Dir) sync() error {
+	f, err := os.Open(d.path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// AddEvent appends to events.jsonl at once.
+func (d *Dir) AddEvent(e Event) error {
+	line, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("event: %w", err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f, err := os.OpenFile(filepath.Join(d.path, eventsFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, fileMode)
+	if err != nil {
+		return fmt.Errorf("event: %w", err)
+	}
+	_, err = f.Write(append(line, '\n'))
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// Finish marks the run Complete or Partial, with the reason in words; it may be empty.
+func (d *Dir) Finish(s State, why string) error {
+	if s != Complete && s != Partial {
+		return fmt.Errorf("%q does not finish a run: choose %s or %s", s, Complete, Partial)
+	}
+	if why != "" {
+		why += "\n"
+	}
+	if err := d.replace(string(s), []byte(why)); err != nil {
+		return err
+	}
+	return d.sync()
+}
+
+// hostFile is the name of a host's own series. Whatever the host is called, it is a
+// plain file in the directory.
+func hostFile(host string) string { return hostPrefix + url.PathEscape(host) + hostSuffix }
+
+// hostOf is the inverse of hostFile; it reports false for other files.
+func hostOf(name string) (string, bool) {
+	escaped, ok := strings.CutPrefix(name, hostPrefix)
+	if !ok {
+		return "", false
+	}
+	escaped, ok = strings.CutSuffix(escaped, hostSuffix)
+	host, err := url.PathUnescape(escaped)
+	return host, ok && err == nil
+}
+
+// body cuts the first line, the header, off a CSV.
+func body(csv []byte) []byte { return csv[slices.Index(csv, '\n')+1:] }

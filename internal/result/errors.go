@@ -1,0 +1,54 @@
+package result
+
+import (
+	"fmt"
+	"strings"
+)
+
+// DirError says that a directory of runs, or a run in it, cannot be used, why, and
+// what to do next.
+type DirError struct {
+	Path string
+	Hint string
+	Err  error
+}
+
+func (e *DirError) Error() string { return fmt.Sprintf("%s: %v: %s", e.Path, e.Err, e.Hint) }
+
+// Unwrap returns the cause.
+func (e *DirError) Unwrap() error { return e.Err }
+
+// FindError says that a name of a run fits none, or several.
+type FindError struct {
+	Base       string
+	Name       string   // empty when the newest was asked for
+	Candidates []string // the runs that it fits; empty if none
+}
+
+func (e *FindError) Error() string {
+	switch {
+	case len(e.Candidates) > 0:
+		return fmt.Sprintf("%q fits %s: write more of it", e.Name, strings.Join(e.Candidates, ", "))
+	case e.Name == "":
+		return fmt.Sprintf("no runs in %s: make one with ssmctl load or ssmctl sim", e.Base)
+	default:
+		return fmt.Sprintf("no run %q in %s: see ssmctl runs list", e.Name, e.Base)
+	}
+}
+
+// FormatError says where a file of a run is not what this package writes.
+type FormatError struct {
+	File string // its kind: levels.csv, series.csv, ...
+	Line int    // from 1; 0 if it is the whole file
+	Err  error
+}
+
+func (e *FormatError) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("%s: %v", e.File, e.Err)
+	}
+	return fmt.Sprintf("%s, line %d: %v", e.File, e.Line, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *FormatError) Unwrap() error { return e.Err }

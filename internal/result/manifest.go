@@ -1,0 +1,43 @@
+package result
+
+import (
+	"time"
+
+	"github.com/ssmctl/ssmctl/internal/profile"
+)
+
+// FormatVersion is the version of everything in a run directory. It rises when a
+// reader of the old one would misread the new one; docs/formats.md has the history.
+const FormatVersion = 1
+
+// The modes of a run.
+const (
+	Live = "live" // real bricks, a real network, real time
+	Sim  = "sim"  // the same cores under virtual time
+)
+
+// Manifest says what was measured, with what and on what. It is written once,
+// before the first level.
+type Manifest struct {
+	FormatVersion int             `json:"format_version"` // set by Create
+	Run           string          `json:"run"`            // the directory's name; set by Create if empty
+	Mode          string          `json:"mode"`           // Live or Sim
+	Plan          Plan            `json:"plan"`
+	Profile       profile.Profile `json:"profile"` // as it was in force, not only its name
+	Parameters    []Parameter     `json:"parameters,omitempty"`
+	Version       string          `json:"version"`       // of ssmctl
+	BinarySHA256  string          `json:"binary_sha256"` // in hex; a run is resumed by the same binary alone
+	Hosts         []string        `json:"hosts,omitempty"`
+	Kernel        string          `json:"kernel"`
+	CPU           string          `json:"cpu"`
+	Cores         int             `json:"cores"`
+	Go            string          `json:"go"`
+	Started       time.Time       `json:"started"` // the coordinator's clock; gives the directory its name
+}
+
+// Parameter is one figure that shaped the run, and where it comes from.
+type Parameter struct {
+	Name   string `json:"name"`   // as a flag or a profile names it
+	Value  string `json:"value"`  // with its unit
+	Source string `json:"source"` // in words: flag, default, published, derived, chosen to fit
+}

@@ -1,0 +1,119 @@
+package result
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+var namePattern = regexp.MustCompile(`^\d{8}T\d{6}Z-[0-9a-f]{6}$`)
+
+// Entry is one run in a list: what is known of it without reading its series.
+type Entry struct {
+	Path     string
+	Manifest Manifest
+	State    State
+	Levels   int // durable ones
+}
+
+// List returns the runs under base, the oldest first. It passes over whatever is not
+// a run of ours; a base that does not exist has none.
+func List(base string) ([]Entry, error) {
+	entries, err := os.ReadDir(base) // sorted by name, and so by time
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, &DirError{Path: base, Err: err, Hint: "name another directory with --out"}
+	}
+	var runs []Entry
+	for _, e := range entries {
+		if run, err := readEntry(filepath.Join(base, e.Name())); err == nil {
+			runs = append(runs, run)
+		}
+	}
+	return runs, nil
+}
+
+// readEntry is strict: it decides what Remove may delete.
+func readEntry(path string) (Entry, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return Entry{}, err
+	}
+	if !info.IsDir() || !namePattern.MatchString(info.Name()) {
+		return Entry{}, errors.New("not a run's directory")
+	}
+	m, err := readManifest(path)
+	if err != nil {
+		return Entry{}, err
+	}
+	if m.Run != info.Name() {
+		return Entry{}, fmt.Errorf("its manifest is that of run %q", m.Run)
+	}
+	rows, err := readOptional(path, rowsFile)
+	if err != nil {
+		return Entry{}, err
+	}
+	state, _ := readState(path)
+	return Entry{Path: path, Manifest: m, State: state, Levels: bytes.Count(rows, []byte("\n"))}, nil
+}
+
+// Latest returns the newest run under base. With none, the error is a *FindError.
+func Latest(base string) (Entry, error) {
+	runs, err := List(base)
+	if err != nil {
+		return Entry{}, err
+	}
+	if len(runs) == 0 {
+		return Entry{}, &FindError{Base: base}
+	}
+	return runs[len(runs)-1], nil
+}
+
+// Find returns the run that a person means: under base by its name, by the id at the
+// name's end, or by the first characters of either, where none or several is a
+// *FindError; or anywhere by its path, if the name has a separator in it.
+func Find(base, name string) (Entry, error) {
+	if strings.ContainsRune(name, filepath.Separator) {
+		run, err := readEntry(filepath.Clean(name))
+		if err != nil {
+			return Entry{}, &DirError{Path: name, Err: err, Hint: "see ssmctl runs list"}
+		}
+		return run, nil
+	}
+	runs, err := List(base)
+	if err != nil {
+		return Entry{}, err
+	}
+	var fits []Entry
+	for _, run := range runs {
+		full := run.Manifest.Run
+		_, id, _ := strings.Cut(full, "-")
+		if name != "" && (strings.HasPrefix(full, name) || strings.HasPrefix(id, name)) {
+			fits = append(fits, run)
+		}
+	}
+	if len(fits) == 1 {
+		return fits[0], nil
+	}
+	e := &FindError{Base: base, Name: name}
+	for _, run := range fits {
+		e.Candidates = append(e.Candidates, run.Manifest.Run)
+	}
+	return Entry{}, e
+}
+
+// Remove deletes a run's directory and all that is in it. What does not look like a
+// run in every respect is left alone, with a *DirError.
+func Remove(path string) error {
+	if _, err := readEntry(path); err != nil {
+		return &DirError{Path: path, Err: err, Hint: "nothing was removed; look into it and remove it by hand"}
+	}
+	return os.RemoveAll(path)
+}
