@@ -1,0 +1,38 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/ssmctl/ssmctl/internal/result"
+)
+
+// CSV renders the levels of all runs under the one fixed header, result.LevelsHeader.
+func CSV(w io.Writer, runs []*result.Run) error {
+	rows, err := allRows(runs)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(result.FormatLevels(rows))
+	return err
+}
+
+// JSON renders the levels of all runs as one array of flat objects: the CSV's
+// columns under their names, the rates of all outcomes, reasons and notes.
+func JSON(w io.Writer, runs []*result.Run) error {
+	rows, err := allRows(runs)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, rows)
+}
+
+func writeJSON(w io.Writer, v any) error {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("json: %w", err)
+	}
+	_, err = w.Write(append(text, '\n'))
+	return err
+}

@@ -1,0 +1,107 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/ssmctl/ssmctl/internal/result"
+)
+
+// MarksHeader is the first line of the marks' CSV, which scripts depend on.
+const MarksHeader = "run,mode,policy,protection,peak_rps,knee_machines,half_machines,zero_machines," +
+	"last_machines,last_share_of_peak,failed_rps_at_zero"
+
+// allMarks returns the marks of every curve of all runs. None at all is an *Error.
+func allMarks(runs []*result.Run) ([]result.Marks, error) {
+	rows, err := allRows(runs)
+	if err != nil {
+		return nil, err
+	}
+	marks := result.ComputeMarks(rows)
+	if len(marks) == 0 {
+		return nil, &Error{
+			Problem: "no marks: the protection changed within every level",
+			Hint:    "measure with --protection, or leave it alone while a level runs",
+		}
+	}
+	return marks, nil
+}
+
+// Marks renders a line for each curve.
+func Marks(w io.Writer, runs []*result.Run) error {
+	marks, err := allMarks(runs)
+	if err != nil {
+		return err
+	}
+	return marksGrid(marks).write(w)
+}
+
+func marksGrid(marks []result.Marks) *grid {
+	g := &grid{
+		header: []string{
+			"run", "mode", "policy", "protection", "peak\n/s", "peak at\nmachines", "knee\nmachines", "half\nmachines",
+			"zero\nmachines", "failed at\nzero /s", "last\nmachines", "last\n% of peak", "weak\nlevels",
+		},
+		left: []bool{true, true, true, true},
+	}
+	for i := range marks {
+		m := &marks[i]
+		g.add(
+			m.Run, m.Mode, m.Policy, m.Protection, rate(m.Peak), fmt.Sprint(m.PeakMachines),
+			reached(m.Knee, strconv.Itoa), reached(m.Half, one), reached(m.Zero, strconv.Itoa),
+			reached(m.FailedAtZero, rate), fmt.Sprint(m.LastMachines), decimal(100*m.LastShare, 1),
+			fmt.Sprintf("%d of %d", m.Weak, m.Levels),
+		)
+	}
+	return g
+}
+
+func one(x float64) string { return decimal(x, 1) }
+
+// reached shows a mark, or that it was not reached.
+func reached[T any](mark *T, show func(T) string) string {
+	if mark == nil {
+		return notReached
+	}
+	return show(*mark)
+}
+
+// MarksCSV renders the marks under their fixed header; what was not reached is empty.
+func MarksCSV(w io.Writer, runs []*result.Run) error {
+	marks, err := allMarks(runs)
+	if err != nil {
+		return err
+	}
+	out := csv.NewWriter(w)
+	records := [][]string{strings.Split(MarksHeader, ",")}
+	for i := range marks {
+		m := &marks[i]
+		records = append(records, []string{
+			m.Run, m.Mode, m.Policy, m.Protection, three(m.Peak),
+			optional(m.Knee, strconv.Itoa), optional(m.Half, three), optional(m.Zero, strconv.Itoa),
+			strconv.Itoa(m.LastMachines), three(m.LastShare), optional(m.FailedAtZero, three),
+		})
+	}
+	return out.WriteAll(records)
+}
+
+func three(x float64) string { return decimal(x, 3) }
+
+func optional[T any](mark *T, show func(T) string) string {
+	if mark == nil {
+		return ""
+	}
+	return show(*mark)
+}
+
+// MarksJSON renders the marks as an array of objects; what was not reached is null.
+func MarksJSON(w io.Writer, runs []*result.Run) error {
+	marks, err := allMarks(runs)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, marks)
+}

@@ -1,0 +1,185 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/ssmctl/ssmctl/internal/protect"
+	"github.com/ssmctl/ssmctl/internal/result"
+)
+
+// publishedSource names where the published marks are from.
+const publishedSource = "SSM (Ling, Kiciman and Fox, NSDI 2004), Figures 8 and 9"
+
+// calibrated is the profile that emulates the published testbed.
+const calibrated = "nsdi04"
+
+// published are the marks read off the figures; zero where nothing was published.
+var published = map[string]figures{
+	protect.Off.String(): {peak: 1900, half: 13, zero: 14, failed: 1500}, // Figure 8
+	protect.On.String():  {peak: 1900, half: 24, zero: 37},               // Figure 9; it "trends to zero"
+}
+
+// figures are the comparable marks of one curve. Zero is not reached, or not published.
+type figures struct{ peak, half, zero, failed float64 }
+
+func measuredFigures(m *result.Marks) figures {
+	f := figures{peak: m.Peak}
+	if m.Half != nil {
+		f.half = *m.Half
+	}
+	if m.Zero != nil {
+		f.zero, f.failed = float64(*m.Zero), *m.FailedAtZero
+	}
+	return f
+}
+
+// Published sets the marks beside those of Figures 8 and 9. Curves that are neither on
+// nor off have no counterpart; without any that is, the error is an *Error.
+func Published(w io.Writer, runs []*result.Run) error {
+	grids, titles, err := publishedGrids(runs)
+	if err != nil {
+		return err
+	}
+	for i, g := range grids {
+		if _, err := fmt.Fprintf(w, "%s\n\n", titles[i]); err != nil {
+			return err
+		}
+		if err := g.write(w); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(w); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintf(w, "published: %s\n%s\n", publishedSource, publishedCaveat(runs))
+	return err
+}
+
+func publishedCaveat(runs []*result.Run) string {
+	for _, r := range runs {
+		if r.Manifest.Profile.Name != calibrated {
+			return "not every run emulates the published testbed (profile " + calibrated + "): compare shapes and on/off ratios, not rates"
+		}
+	}
+	return "profile " + calibrated + " emulates the published testbed; docs/verdicts.md says which of its parameters were fitted to these figures"
+}
+
+// publishedGrids returns a table for each run and policy.
+func publishedGrids(runs []*result.Run) ([]*grid, []string, error) {
+	if _, err := allMarks(runs); err != nil {
+		return nil, nil, err
+	}
+	var grids []*grid
+	var titles []string
+	for _, r := range runs {
+		marks := result.ComputeMarks(r.Rows)
+		for _, pair := range pairs(marks) {
+			grids = append(grids, publishedGrid(pair.off, pair.on))
+			titles = append(titles, fmt.Sprintf("%s: %s, profile %s (%s), policy %s",
+				r.Manifest.Run, r.Manifest.Mode, r.Manifest.Profile.Name, r.Manifest.Profile.Processor.Kind, pair.policy))
+		}
+	}
+	if len(grids) == 0 {
+		return nil, nil, &Error{
+			Problem: "nothing to compare with the published figures",
+			Hint:    "measure with --protection off,on",
+		}
+	}
+	return grids, titles, nil
+}
+
+// onOff is one policy's curves; either may be nil.
+type onOff struct {
+	policy  string
+	off, on *result.Marks
+}
+
+// pairs finds each policy's two curves. With the window off the policy is idle, so
+// any unprotected curve serves a policy that has none of its own.
+func pairs(marks []result.Marks) []onOff {
+	var all []onOff
+	var anyOff *result.Marks
+	for i := range marks {
+		m := &marks[i]
+		if _, ok := published[m.Protection]; !ok {
+			continue
+		}
+		at := slices.IndexFunc(all, func(p onOff) bool { return p.policy == m.Policy })
+		if at < 0 {
+			at = len(all)
+			all = append(all, onOff{policy: m.Policy})
+		}
+		if m.Protection == protect.On.String() {
+			all[at].on = m
+			continue
+		}
+		all[at].off = m
+		if anyOff == nil {
+			anyOff = m
+		}
+	}
+	for i := range all {
+		if all[i].off == nil {
+			all[i].off = anyOff
+		}
+	}
+	return all
+}
+
+func publishedGrid(off, on *result.Marks) *grid {
+	g := &grid{
+		header: []string{
+			"mark", "off\nmeasured", "off\npublished", "off\nratio", "on\nmeasured", "on\npublished", "on\nratio",
+			"on/off\nmeasured", "on/off\npublished",
+		},
+		left: []bool{true},
+	}
+	rows := []struct {
+		name string
+		of   func(figures) float64
+		show func(float64) string
+	}{
+		{"peak, /s", func(f figures) float64 { return f.peak }, rate},
+		{"half, machines", func(f figures) float64 { return f.half }, one},
+		{"zero, machines", func(f figures) float64 { return f.zero }, rate},
+		{"failed at zero, /s", func(f figures) float64 { return f.failed }, rate},
+	}
+	pubOff, pubOn := published[protect.Off.String()], published[protect.On.String()]
+	for _, row := range rows {
+		cells := []string{row.name}
+		side := func(m *result.Marks, pub float64) float64 {
+			if m == nil {
+				cells = append(cells, "not measured", shown(pub, row.show), missing)
+				return 0
+			}
+			x := row.of(measuredFigures(m))
+			measured := notReached
+			if x != 0 {
+				measured = row.show(x)
+			}
+			cells = append(cells, measured, shown(pub, row.show), quotient(x, pub))
+			return x
+		}
+		a := side(off, row.of(pubOff))
+		b := side(on, row.of(pubOn))
+		cells = append(cells, quotient(b, a), quotient(row.of(pubOn), row.of(pubOff)))
+		g.add(cells...)
+	}
+	return g
+}
+
+func shown(x float64, show func(float64) string) string {
+	if x == 0 {
+		return missing
+	}
+	return show(x)
+}
+
+func quotient(a, b float64) string {
+	if a == 0 || b == 0 {
+		return missing
+	}
+	return decimal(a/b, 2)
+}
