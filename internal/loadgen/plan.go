@@ -1,0 +1,108 @@
+package loadgen
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ssmctl/ssmctl/internal/result"
+)
+
+// MaxMachines bounds a level.
+const MaxMachines = 100_000
+
+// maxLevels bounds a plan's levels.
+const maxLevels = 10_000
+
+// ParseLevels reads LEVELS: "24", "1,2,4", "1-37" or "1-37:4" (in steps of 4), also
+// mixed. The levels are returned in the order given, which must rise.
+func ParseLevels(s string) ([]int, error) {
+	var levels []int
+	for part := range strings.SplitSeq(s, ",") {
+		from, to, step, err := parseRange(strings.TrimSpace(part))
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w: write 24, 1,2,4, 1-37 or 1-37:4", s, err)
+		}
+		if len(levels)+(to-from)/step >= maxLevels {
+			return nil, fmt.Errorf("%q: more than %d levels: take larger steps", s, maxLevels)
+		}
+		for n := from; n <= to; n += step {
+			levels = append(levels, n)
+		}
+	}
+	for i := 1; i < len(levels); i++ {
+		if levels[i] <= levels[i-1] {
+			return nil, fmt.Errorf("%q: %d comes after %d: levels must rise", s, levels[i], levels[i-1])
+		}
+	}
+	return levels, nil
+}
+
+func parseRange(s string) (from, to, step int, err error) {
+	span, stepText, stepped := strings.Cut(s, ":")
+	first, last, ranged := strings.Cut(span, "-")
+	if stepped && !ranged {
+		return 0, 0, 0, fmt.Errorf("%q is a step without a range", s)
+	}
+	if from, err = machines(first); err != nil {
+		return 0, 0, 0, err
+	}
+	to, step = from, 1
+	if ranged {
+		if to, err = machines(last); err != nil {
+			return 0, 0, 0, err
+		}
+	}
+	if stepped {
+		if step, err = machines(stepText); err != nil {
+			return 0, 0, 0, err
+		}
+	}
+	if to < from {
+		return 0, 0, 0, fmt.Errorf("%q ends before it begins", s)
+	}
+	return from, to, step, nil
+}
+
+func machines(s string) (int, error) {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 || n > MaxMachines || s[0] == '+' {
+		return 0, fmt.Errorf("%q is not a number from 1 to %d", s, MaxMachines)
+	}
+	return n, nil
+}
+
+// Point is one level of a plan under one setting: what becomes one row.
+type Point struct {
+	Index      int // in the plan, from 0
+	Machines   int
+	Protection string // empty: as found
+	Policy     string
+	Seed       uint64 // the same for all points of a level, so that they differ in nothing else
+}
+
+// Points unfolds a plan, interleaved: at each level every protection and policy,
+// before the next level. With the window off the policies do not differ, and only the first is run.
+func Points(p *result.Plan) []Point {
+	protections := p.Protection
+	if len(protections) == 0 {
+		protections = []string{""}
+	}
+	var points []Point
+	for _, n := range p.Machines {
+		for _, protection := range protections {
+			policies := p.Policies
+			if !slices.Contains([]string{"", "on", "window"}, protection) {
+				policies = policies[:1]
+			}
+			for _, policy := range policies {
+				points = append(points, Point{
+					Index: len(points), Machines: n, Protection: protection, Policy: policy,
+					Seed: mix(p.Seed ^ uint64(n)),
+				})
+			}
+		}
+	}
+	return points
+}

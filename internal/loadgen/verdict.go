@@ -1,0 +1,66 @@
+package loadgen
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ssmctl/ssmctl/internal/result"
+)
+
+// Generation is what a level says of the load side itself: whether the figures can
+// be those of the system under test, or are those of the machine that makes the load.
+type Generation struct {
+	Users    int // of a closed loop; 0 in an open one
+	Measured time.Duration
+	Attempts uint64        // that ended in the measured seconds
+	Busy     time.Duration // sum of their latencies
+	Rest     time.Duration // sum of the users' own times after them
+	Timeout  time.Duration
+	LagP99   time.Duration // of the users' turns, of the worst agent
+	CPU      float64       // cores used by the busiest agent
+	Cores    int           // that it may use
+	BrickLag time.Duration // p99 of the emulated bricks' replies, of the worst brick
+}
+
+// The bounds of the generator check. They are shares of what they would disturb, so
+// that they hold for any profile.
+const (
+	// maxLagShare of the time-out: a turn or a reply that is late by more could turn
+	// an answer in time into a time-out.
+	maxLagShare = 0.1
+	// maxCPUShare of the cores that an agent may use: beyond it, turns wait for a core.
+	maxCPUShare = 0.85
+	// maxLawGap between users and throughput x cycle: in a closed loop each user is
+	// always either waiting or resting, so what is missing was spent in the load side.
+	maxLawGap = 0.05
+)
+
+// Judge says whether a level's row can be believed.
+func (g *Generation) Judge() result.Verdict {
+	var why []string
+	fail := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
+	bound := time.Duration(maxLagShare * float64(g.Timeout))
+	if g.LagP99 > bound {
+		fail("1 turn in 100 came %v late, over %v", g.LagP99.Round(10*time.Microsecond), bound)
+	}
+	if g.BrickLag > bound {
+		fail("1 emulated reply in 100 left %v late, over %v", g.BrickLag.Round(10*time.Microsecond), bound)
+	}
+	if g.CPU > maxCPUShare*float64(g.Cores) {
+		fail("an agent used %.2f of %d cores", g.CPU, g.Cores)
+	}
+	if gap := g.LawGap(); gap > maxLawGap || gap < -maxLawGap {
+		fail("users = throughput x cycle is off by %+.1f %%", 100*gap)
+	}
+	return result.Verdict{OK: len(why) == 0, Why: strings.Join(why, "; ")}
+}
+
+// LawGap is by what share the users exceed throughput x cycle; 0 in an open loop.
+func (g *Generation) LawGap() float64 {
+	present := (g.Busy + g.Rest).Seconds()
+	if g.Users == 0 || g.Measured <= 0 || present == 0 {
+		return 0
+	}
+	return 1 - present/(float64(g.Users)*g.Measured.Seconds())
+}
