@@ -1,0 +1,188 @@
+package agent
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/ssmctl/ssmctl/internal/clock"
+	"github.com/ssmctl/ssmctl/internal/loadgen"
+	"github.com/ssmctl/ssmctl/internal/loadgen/message"
+	"github.com/ssmctl/ssmctl/internal/protect"
+	"github.com/ssmctl/ssmctl/internal/session"
+	"github.com/ssmctl/ssmctl/internal/stub"
+)
+
+const (
+	meetWithin  = 3 * time.Second // for all bricks to be met before a level
+	auditWithin = 5 * time.Second // for all states to be read back after it
+	pollEvery   = time.Millisecond
+)
+
+// level is the machines of one level.
+type level struct {
+	spec     message.Level
+	out      *message.Writer
+	rec      *loadgen.Recorder
+	machines []*machine
+	cancel   context.CancelFunc
+	steppers sync.WaitGroup
+	began    time.Duration
+	cpu      usage // when the warm-up was over
+	cpuTill  usage // when the load stopped
+}
+
+func newLevel(spec message.Level, out *message.Writer) (*level, error) {
+	policy, err := protect.PolicyByName(spec.Policy)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]session.BrickID, len(spec.Bricks))
+	for i, b := range spec.Bricks {
+		ids[i] = b.ID
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	l := &level{
+		spec: spec, out: out, cancel: cancel,
+		rec: loadgen.NewRecorder(spec.Warmup, spec.Seconds, spec.First, spec.Machines),
+	}
+	for i := range spec.Machines {
+		m := newMachine(loadgen.MachineConfig{
+			ID: spec.First + i, Threads: spec.Threads, Size: spec.Size, Users: spec.Users,
+			Seed: spec.Seed, Nonce: spec.Nonce, Join: spec.Join, Rate: spec.Rate,
+			Stub: stub.Config{
+				Quorum: spec.Quorum, Timeout: spec.Timeout, TTL: spec.Users.Expiry, Policy: policy, Bricks: ids,
+			},
+		}, l.rec, l.moved)
+		m.connect(spec.Bricks)
+		l.machines = append(l.machines, m)
+		l.steppers.Go(func() { m.run(ctx) })
+	}
+	return l, nil
+}
+
+func (l *level) close() {
+	l.cancel()
+	l.steppers.Wait()
+	for _, m := range l.machines {
+		m.close()
+	}
+}
+
+// moved reports that a brick went or came back, as one machine in this process saw it.
+func (l *level) moved(id session.BrickID, up bool) {
+	second := (clock.Now() - l.began - l.spec.Warmup).Seconds()
+	// A coordinator that is gone is noticed by the reader of orders.
+	_ = l.out.Write(message.Report{Brick: &message.Brick{ID: id, Up: up, Second: second}})
+}
+
+// poll calls f every millisecond until it is true, ctx ends or the time is over.
+func poll(ctx context.Context, within time.Duration, f func() bool) {
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for deadline := clock.Now() + within; !f() && clock.Now() < deadline; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// meet waits until every machine has met every brick, and returns how many bricks
+// the least lucky machine has met when it gave up waiting.
+func (l *level) meet(ctx context.Context) int {
+	met := 0
+	poll(ctx, meetWithin, func() bool {
+		met = len(l.spec.Bricks)
+		for _, m := range l.machines {
+			m.read(func(core *loadgen.Machine) { met = min(met, core.Reachable()) })
+		}
+		return met == len(l.spec.Bricks)
+	})
+	return met
+}
+
+func (l *level) start() {
+	l.began = clock.Now()
+	l.rec.Start(l.began)
+	for _, m := range l.machines {
+		m.start()
+	}
+}
+
+func (l *level) length() time.Duration {
+	return l.spec.Warmup + time.Duration(l.spec.Seconds)*time.Second
+}
+
+// ship reports the seconds that have ended.
+func (l *level) ship() error {
+	now := clock.Now()
+	if l.cpu.at == 0 && now >= l.began+l.spec.Warmup {
+		l.cpu = processorTime()
+	}
+	cut, err := l.rec.Cut(now)
+	if err != nil || len(cut) == 0 {
+		return err
+	}
+	return l.out.Write(message.Report{Interval: cut})
+}
+
+// halt stops the users, waits for what is in flight, and ships the rest.
+func (l *level) halt(ctx context.Context) error {
+	l.cpuTill = processorTime()
+	poll(ctx, l.spec.Timeout+time.Second, func() bool {
+		idle := true
+		for _, m := range l.machines {
+			idle = m.stop() && idle
+		}
+		return idle
+	})
+	return l.ship()
+}
+
+// audit reads back what the users hold.
+func (l *level) audit(ctx context.Context) {
+	for _, m := range l.machines {
+		m.beginAudit()
+	}
+	poll(ctx, auditWithin, func() bool {
+		more := false
+		for _, m := range l.machines {
+			more = m.stepAudit() || more
+		}
+		return !more
+	})
+}
+
+// done sums the level up.
+func (l *level) done() *message.Done {
+	d := &message.Done{
+		PerMachine: l.rec.PerMachine(), LagP99: l.rec.LagAt(0.99), LagWorst: l.rec.LagAt(1),
+		Cores: runtime.GOMAXPROCS(0),
+	}
+	if elapsed := l.cpuTill.at - l.cpu.at; l.cpu.at > 0 && elapsed > 0 {
+		d.CPU = float64(l.cpuTill.used-l.cpu.used) / float64(elapsed)
+	}
+	for _, m := range l.machines {
+		m.read(func(core *loadgen.Machine) {
+			c := core.Copies()
+			d.Writes, d.Sent, d.Acked = d.Writes+c.Writes, d.Sent+c.Sent, d.Acked+c.Acked
+			d.Audit.Add(core.Audit())
+		})
+	}
+	return d
+}
+
+// usage is the processor time that this process has used by some instant.
+type usage struct{ at, used time.Duration }
+
+func processorTime() usage {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return usage{} // never, for this process itself; no figure is then given
+	}
+	return usage{at: clock.Now(), used: time.Duration(u.Utime.Nano() + u.Stime.Nano())}
+}

@@ -1,0 +1,206 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ssmctl/ssmctl/internal/loadgen"
+	"github.com/ssmctl/ssmctl/internal/loadgen/message"
+	"github.com/ssmctl/ssmctl/internal/result"
+)
+
+const (
+	startDelay   = 200 * time.Millisecond // for the order to reach every agent
+	readyWithin  = 15 * time.Second
+	endWithin    = 15 * time.Second // beyond the length of the level
+	auditTimeout = 15 * time.Second
+)
+
+// gathering is one level in the making.
+type gathering struct {
+	c          *Coordinator
+	point      loadgen.Point
+	protection string // in force at the start
+	reachable  int
+	seconds    map[int]*second
+	hists      *result.Histograms // of the measured seconds
+	ended      int
+	done       []message.Done
+	before     *survey // of the bricks
+	after      *survey
+	moves      map[string]float64 // what happened to bricks, and in which second first
+	lost       uint64
+}
+
+// second is what the agents have reported of one second.
+type second struct {
+	byAgent []*loadgen.Interval
+	count   int
+}
+
+func newGathering(c *Coordinator, p loadgen.Point, protection string, before *survey) *gathering {
+	return &gathering{
+		c: c, point: p, protection: protection, before: before, after: &survey{},
+		seconds: make(map[int]*second), hists: result.NewHistograms(), moves: make(map[string]float64),
+	}
+}
+
+// until takes in reports until enough is true.
+func (g *gathering) until(ctx context.Context, within time.Duration, what string, enough func() bool) error {
+	timer := time.NewTimer(within)
+	defer timer.Stop()
+	for !enough() {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-timer.C:
+			return fmt.Errorf("the load agents did not %s within %v", what, within)
+		case r := <-g.c.reports:
+			if err := g.take(r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (g *gathering) take(r report) error {
+	switch {
+	case r.err != nil:
+		if errors.Is(r.err, io.EOF) {
+			r.err = errors.New("it ended")
+		}
+		return &AgentError{Host: r.from.host, Err: r.err}
+	case r.Failed != "":
+		return &AgentError{Host: r.from.host, Err: errors.New(r.Failed)}
+	case r.Ready != nil:
+		g.ended++
+		g.reachable = min(g.reachable, r.Ready.Reachable)
+	case r.Brick != nil:
+		return g.move(r.Brick)
+	case r.Ended:
+		g.ended++
+	case r.Done != nil:
+		g.done = append(g.done, *r.Done)
+	}
+	for i := range r.Interval {
+		if err := g.merge(r.from.index, &r.Interval[i]); err != nil {
+			return &AgentError{Host: r.from.host, Err: err}
+		}
+	}
+	return nil
+}
+
+// awaitReady waits until all machines have met their bricks.
+func (g *gathering) awaitReady() error {
+	g.ended, g.reachable = 0, len(g.c.cfg.Bricks)
+	all := func() bool { return g.ended == len(g.c.agents) }
+	if err := g.until(context.Background(), readyWithin, "get ready", all); err != nil {
+		return err
+	}
+	if w := g.c.cfg.Plan.W; g.reachable < w {
+		return fmt.Errorf("a machine reached %d bricks of %d, a write needs %d: look at ssmctl brick list",
+			g.reachable, len(g.c.cfg.Bricks), w)
+	}
+	return nil
+}
+
+// run starts the load and gathers until it has ended everywhere. When ctx is
+// cancelled it stops the load and gathers the rest.
+func (g *gathering) run(ctx context.Context) error {
+	g.ended = 0
+	delay := startDelay
+	if err := g.broadcast(message.Order{Start: &delay}); err != nil {
+		return err
+	}
+	plan := &g.c.cfg.Plan
+	all := func() bool { return g.ended == len(g.c.agents) }
+	err := g.until(ctx, startDelay+plan.Warmup+plan.Duration+plan.Timeout+endWithin, "end the level", all)
+	if !errors.Is(err, context.Canceled) {
+		return err
+	}
+	if err := g.broadcast(message.Order{Stop: true}); err != nil {
+		return err
+	}
+	return g.until(context.Background(), plan.Timeout+endWithin, "stop", all)
+}
+
+func (g *gathering) audit() error {
+	if err := g.broadcast(message.Order{Audit: true}); err != nil {
+		return err
+	}
+	all := func() bool { return len(g.done) == len(g.c.agents) }
+	return g.until(context.Background(), auditTimeout, "read back what they wrote", all)
+}
+
+func (g *gathering) broadcast(o message.Order) error {
+	for _, a := range g.c.agents {
+		if err := a.order(o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// merge adds one agent's second; a second that all have reported is progress.
+func (g *gathering) merge(from int, i *loadgen.Interval) error {
+	s := g.seconds[i.Second]
+	if s == nil {
+		s = &second{byAgent: make([]*loadgen.Interval, len(g.c.agents))}
+		g.seconds[i.Second] = s
+	}
+	if s.byAgent[from] != nil {
+		return fmt.Errorf("second %d came twice", i.Second)
+	}
+	s.byAgent[from] = i
+	s.count++
+	g.lost += i.Lost
+	if g.measured(i.Second) {
+		for _, e := range i.Latency {
+			if err := g.hists.MergeEncoded(e); err != nil {
+				return err
+			}
+		}
+	}
+	if s.count == len(g.c.agents) && g.c.cfg.Progress != nil {
+		sum, err := g.sum(i.Second, s.byAgent)
+		if err != nil {
+			return err
+		}
+		g.c.cfg.Progress(g.point, sum)
+	}
+	return nil
+}
+
+func (g *gathering) measured(s int) bool {
+	return s >= 0 && s < int(g.c.cfg.Plan.Duration/time.Second)
+}
+
+// move notes that a brick went or came back, once for all machines.
+func (g *gathering) move(b *message.Brick) error {
+	kind := "brick-down"
+	if b.Up {
+		kind = "brick-up"
+	}
+	key := fmt.Sprintf("%s %s %.0f", kind, b.ID, b.Second)
+	if _, seen := g.moves[key]; seen {
+		return nil
+	}
+	g.moves[key] = b.Second
+	return g.c.cfg.Event(result.Event{
+		Time: time.Now().UTC(), Level: g.point.Index, Second: b.Second, Kind: kind, Who: b.ID.String(),
+	})
+}
+
+// whole returns the numbers of the seconds that all agents have reported, in order.
+func (g *gathering) whole() []int {
+	numbers := slices.Sorted(maps.Keys(g.seconds))
+	return slices.DeleteFunc(numbers, func(n int) bool {
+		return g.seconds[n].count < len(g.c.agents) || n >= 0 && !g.measured(n)
+	})
+}

@@ -1,0 +1,165 @@
+package coordinator
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ssmctl/ssmctl/internal/loadgen"
+	"github.com/ssmctl/ssmctl/internal/result"
+	"github.com/ssmctl/ssmctl/internal/session"
+)
+
+// sum adds up the agents' reports of one second.
+func (g *gathering) sum(number int, parts []*loadgen.Interval) (result.Second, error) {
+	s := result.Second{
+		Level: g.point.Index, Second: number, Machines: g.point.Machines, Policy: g.point.Policy,
+	}
+	hists := result.NewHistograms()
+	for _, i := range parts {
+		if s.Protection == "" {
+			s.Protection = i.Protection
+		} else if s.Protection != i.Protection {
+			s.Protection = result.Mixed
+		}
+		for o, n := range i.Count {
+			s.Count[o] += n
+		}
+		s.Late += i.Late
+		for _, e := range i.Latency {
+			if e.Outcome != session.OK {
+				continue
+			}
+			if err := hists.MergeEncoded(e); err != nil {
+				return s, err
+			}
+		}
+	}
+	q := hists.OK()
+	s.P50, s.P99 = q.P50, q.P99
+	return s, nil
+}
+
+// level turns what was gathered into what the run directory keeps.
+func (g *gathering) level(began time.Time) (result.Level, error) {
+	l := result.Level{Start: began, Histograms: g.hists, PerHost: make(map[string][]result.Second)}
+	byHost := make(map[string][]int)
+	for i, a := range g.c.agents {
+		byHost[a.host] = append(byHost[a.host], i)
+	}
+	for _, n := range g.whole() {
+		all := g.seconds[n].byAgent
+		s, err := g.sum(n, all)
+		if err != nil {
+			return l, err
+		}
+		l.Seconds = append(l.Seconds, s)
+		for host, agents := range byHost {
+			var parts []*loadgen.Interval
+			for _, i := range agents {
+				parts = append(parts, all[i])
+			}
+			s, err := g.sum(n, parts)
+			if err != nil {
+				return l, err
+			}
+			l.PerHost[host] = append(l.PerHost[host], s)
+		}
+	}
+	l.Row = g.row(l.Seconds)
+	return l, nil
+}
+
+func (g *gathering) row(seconds []result.Second) result.Row {
+	m := result.Measured{
+		Run: g.c.cfg.Run, Mode: result.Live, Profile: g.c.cfg.Profile.Name, Policy: g.point.Policy,
+		Protection: g.protection, Machines: g.point.Machines, Threads: g.c.cfg.Plan.Threads,
+		Seconds: seconds, Latency: g.hists.OK(), Lost: g.lost, Notes: g.notes(),
+	}
+	for _, d := range g.done {
+		for _, n := range d.PerMachine {
+			m.MachineGoodput = append(m.MachineGoodput, float64(n))
+		}
+		m.Copies.Writes += d.Writes
+		m.Copies.Sent += d.Sent
+		m.Copies.Acked += d.Acked
+		m.Lost += d.Audit.Lost
+	}
+	gen := g.generation()
+	m.Generator = gen.Judge()
+	return result.NewRow(m)
+}
+
+// generation sums up what the level says of the load side.
+func (g *gathering) generation() loadgen.Generation {
+	plan := &g.c.cfg.Plan
+	gen := loadgen.Generation{Timeout: plan.Timeout, Users: g.point.Machines * plan.Threads}
+	if plan.Rate > 0 {
+		gen.Users = 0
+	}
+	for _, n := range g.whole() {
+		if n < 0 {
+			continue
+		}
+		gen.Measured += time.Second
+		for _, i := range g.seconds[n].byAgent {
+			gen.Busy += i.Busy
+			gen.Rest += i.Rest
+		}
+	}
+	for _, d := range g.done {
+		gen.LagP99 = max(gen.LagP99, d.LagP99)
+		if d.CPU >= gen.CPU {
+			gen.CPU, gen.Cores = d.CPU, d.Cores
+		}
+	}
+	if g.c.cfg.Profile.Processor.Emulated() {
+		for _, h := range g.after.beats {
+			gen.BrickLag = max(gen.BrickLag, h.Stats.LagP99)
+		}
+	}
+	return gen
+}
+
+// notes says what a reader must know to judge the row.
+func (g *gathering) notes() []string {
+	var notes []string
+	for what, second := range g.moves {
+		notes = append(notes, fmt.Sprintf("%s at second %.1f", what, second))
+	}
+	slices.Sort(notes)
+	for _, err := range g.before.absent {
+		notes = append(notes, "absent from the start: "+err.Error())
+	}
+	for _, err := range g.after.absent {
+		notes = append(notes, "no answer after the load: "+err.Error())
+	}
+	notes = append(notes, g.refusals()...)
+	var unknown, wrong uint64
+	for _, d := range g.done {
+		unknown += d.Audit.Unknown
+		wrong += d.Audit.Wrong
+	}
+	if unknown+wrong > 0 {
+		notes = append(notes, fmt.Sprintf("the audit got no answer for %d states and a wrong one for %d", unknown, wrong))
+	}
+	return notes
+}
+
+// refusals says which bricks dropped or refused work for want of memory during the level.
+func (g *gathering) refusals() []string {
+	var notes []string
+	for i, h := range g.after.beats {
+		was := g.before.beats[i].Stats
+		if h.Stats.Uptime < was.Uptime {
+			was = session.BrickStats{} // it was started anew, and its counters with it
+		}
+		if n := h.Stats.Dropped - was.Dropped; n > 0 {
+			notes = append(notes, fmt.Sprintf("%s dropped %d operations at arrival, its inbox full", h.Brick, n))
+		}
+		if n := h.Stats.Full - was.Full; n > 0 {
+			notes = append(notes, fmt.Sprintf("%s refused %d writes, its memory full", h.Brick, n))
+		}
+	}
+	return notes
+}
