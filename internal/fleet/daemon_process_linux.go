@@ -1,0 +1,53 @@
+package fleet
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// inspect reads what /proc says of a pid. The error is ErrGone if no process has it, or
+// one that has ended and not been waited for.
+func inspect(pid int) (process, error) {
+	stat, err := readProc(pid, "stat")
+	if err != nil {
+		return process{}, err
+	}
+	// The name of the program stands in parentheses and may hold anything; the fields
+	// after it are counted from 3 in proc(5), and field 22 is the start in ticks since boot.
+	const state, start = 3 - 3, 22 - 3
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) <= start {
+		return process{}, fmt.Errorf("pid %d: /proc/%d/stat is not as proc(5) has it", pid, pid)
+	}
+	if s := fields[state]; s == "Z" || s == "X" {
+		return process{}, fmt.Errorf("%w: pid %d has ended", ErrGone, pid)
+	}
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return process{}, fmt.Errorf("pid %d: %w", pid, err)
+	}
+	command, err := readProc(pid, "cmdline")
+	if err != nil {
+		return process{}, err
+	}
+	return process{
+		start:   string(bytes.TrimSpace(boot)) + "/" + fields[start],
+		command: string(bytes.TrimSpace(bytes.ReplaceAll(command, []byte{0}, []byte{' '}))),
+	}, nil
+}
+
+func readProc(pid int, file string) ([]byte, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file))
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ESRCH):
+		return nil, fmt.Errorf("%w: no pid %d", ErrGone, pid)
+	case err != nil:
+		return nil, fmt.Errorf("pid %d: %w", pid, err)
+	}
+	return text, nil
+}

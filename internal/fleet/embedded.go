@@ -1,0 +1,88 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/ssmctl/ssmctl/internal/brick/brickd"
+	"github.com/ssmctl/ssmctl/internal/brick/remote"
+	"github.com/ssmctl/ssmctl/internal/profile"
+	"github.com/ssmctl/ssmctl/internal/protect"
+	"github.com/ssmctl/ssmctl/internal/session"
+)
+
+// Cluster is bricks that run inside this process.
+type Cluster struct {
+	bricks []remote.Brick
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+	mu     sync.Mutex
+	errs   []error
+}
+
+// Embedded starts n bricks inside this process, each on a free port of loopback.
+// Zero memory is the default of a brick; the seed feeds the jitter of their processors.
+func Embedded(n int, prof profile.Profile, protection protect.Setting, memory int64, seed uint64) (*Cluster, error) {
+	cfgs := make([]brickd.Config, n)
+	addrs := make([]string, n)
+	for i := range n {
+		cfgs[i] = brickd.Config{
+			ID: session.BrickID(i + 1), Profile: prof, Protection: protection, Memory: memory, Seed: seed + uint64(i),
+		}
+		addrs[i] = "127.0.0.1:0"
+	}
+	return newCluster(cfgs, addrs)
+}
+
+// Foreground starts bricks inside this process where the options say, numbered from 1
+// and recorded nowhere. They log to log.
+func Foreground(o StartOptions, log *slog.Logger) (*Cluster, error) {
+	addrs, err := Addresses(o.Listen, o.Count)
+	if err != nil {
+		return nil, err
+	}
+	orders := o.orders(freeIDs(nil, o.Count), addrs)
+	cfgs := make([]brickd.Config, len(orders))
+	for i := range orders {
+		if cfgs[i], err = orders[i].config(log.With("brick", orders[i].ID.String())); err != nil {
+			return nil, err
+		}
+	}
+	return newCluster(cfgs, addrs)
+}
+
+func newCluster(cfgs []brickd.Config, addrs []string) (*Cluster, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	c := &Cluster{cancel: cancel}
+	for i, cfg := range cfgs {
+		ln, err := listen(addrs[i])
+		if err != nil {
+			return nil, errors.Join(&StartError{ID: cfg.ID, Err: err}, c.Close())
+		}
+		c.bricks = append(c.bricks, remote.Brick{ID: cfg.ID, Addr: ln.Addr().String()})
+		server := brickd.New(cfg)
+		c.done.Go(func() {
+			if err := server.Serve(ctx, ln); err != nil {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				c.errs = append(c.errs, fmt.Errorf("%s: %w", cfg.ID, err))
+			}
+		})
+	}
+	return c, nil
+}
+
+// Bricks returns the bricks and where they listen.
+func (c *Cluster) Bricks() []remote.Brick { return c.bricks }
+
+// Close stops all bricks and waits for them.
+func (c *Cluster) Close() error {
+	c.cancel()
+	c.done.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return errors.Join(c.errs...)
+}
