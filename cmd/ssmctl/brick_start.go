@@ -1,0 +1,133 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/urfave/cli/v2"
+
+	"github.com/ssmctl/ssmctl/internal/fleet"
+	"github.com/ssmctl/ssmctl/internal/protect"
+)
+
+const brickStartHelp = `Starts bricks as processes that go on after this command, or none of them.
+
+With --listen HOST:0 each takes a free port; with another port they take that one
+and those after it. Bricks of this version are on loopback only.
+
+--foreground runs them inside this command until Ctrl-C instead, with their log on
+stderr. Such bricks are recorded nowhere: no other command of ssmctl finds them.
+
+  ssmctl brick start --count 8
+  ssmctl brick start --count 3 --listen 127.0.0.1:7001 --profile native --memory 512MiB
+  ssmctl brick start --count 1 --add            # one more beside those running`
+
+const (
+	mostBricks    = 1000
+	leastMemory   = 1 << 20
+	leastInbox    = 1 << 10
+	defaultListen = "127.0.0.1:0"
+)
+
+func brickStartCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "start",
+		Usage:       "start bricks",
+		Description: brickStartHelp,
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "count", Value: 1, Usage: "start so many bricks"},
+			&cli.StringFlag{Name: "listen", Value: defaultListen, Usage: "`HOST:PORT` of the first brick"},
+			&cli.StringFlag{Name: "profile", Value: defaultProfile, Usage: "system under test: a `NAME` of ssmctl profile list, or a YAML file"},
+			&cli.StringFlag{Name: "protection", Value: protect.On.String(), Usage: "on, off, window or discard"},
+			&cli.StringFlag{Name: "memory", Value: "1GiB", Usage: "bound of the states in each brick, a `SIZE`"},
+			&cli.StringFlag{Name: "inbox", Value: "64MiB", Usage: "bound of the waiting operations of each brick, a `SIZE`"},
+			&cli.BoolFlag{Name: "add", Usage: "start them beside bricks that run already"},
+			&cli.BoolFlag{Name: "foreground", Usage: "run them in this command, until Ctrl-C"},
+		},
+		OnUsageError: onUsageError,
+		Action:       brickStart,
+	}
+}
+
+func brickStart(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	o, err := startOptions(c)
+	if err != nil {
+		return err
+	}
+	if c.Bool("foreground") {
+		return brickForeground(c, o)
+	}
+	records, err := openState(c).Start(c.Context, o)
+	if err != nil {
+		return err
+	}
+	return renderStarted(c, records)
+}
+
+func startOptions(c *cli.Context) (o fleet.StartOptions, err error) {
+	o.Count, o.Listen, o.Add = c.Int("count"), c.String("listen"), c.Bool("add")
+	if o.Count < 1 || o.Count > mostBricks {
+		return o, usagef("--count: %d is not 1 to %d bricks", o.Count, mostBricks)
+	}
+	if o.Add && c.Bool("foreground") {
+		return o, usagef("--add, --foreground: choose one")
+	}
+	if _, err := fleet.Addresses(o.Listen, o.Count); err != nil {
+		return o, usagef("--listen: %w", err)
+	}
+	if o.Profile, err = loadProfile(c.String("profile")); err != nil {
+		return o, usagef("--profile: %w", err)
+	}
+	if o.Protection, err = protect.ParseSetting(c.String("protection")); err != nil {
+		return o, usagef("--protection: %w", err)
+	}
+	if o.Memory, err = sizeFlag(c, "memory", leastMemory); err != nil {
+		return o, err
+	}
+	o.Inbox, err = sizeFlag(c, "inbox", leastInbox)
+	return o, err
+}
+
+func sizeFlag(c *cli.Context, name string, least int64) (int64, error) {
+	size, err := parseSize(c.String(name))
+	if err != nil {
+		return 0, usagef("--%s: %w", name, err)
+	}
+	if size < least {
+		return 0, usagef("--%s: %s is too small: give at least %d bytes", name, c.String(name), least)
+	}
+	return size, nil
+}
+
+func renderStarted(c *cli.Context, records []fleet.Record) error {
+	table := tablewriter.NewTable(c.App.Writer)
+	table.Header("id", "address", "pid", "profile", "log")
+	for i := range records {
+		r := &records[i]
+		if err := table.Append(r.ID.String(), r.Addr, r.PID, r.Profile.Name, r.Log); err != nil {
+			return err
+		}
+	}
+	return table.Render()
+}
+
+// brickForeground is the bricks until it is interrupted, which is their proper end.
+func brickForeground(c *cli.Context, o fleet.StartOptions) (err error) {
+	cluster, err := fleet.Foreground(o, slog.New(slog.NewTextHandler(c.App.ErrWriter, nil)))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cluster.Close()) }()
+	for _, b := range cluster.Bricks() {
+		if _, err := fmt.Fprintf(c.App.Writer, "%s %s\n", b.ID, b.Addr); err != nil {
+			return err
+		}
+	}
+	<-c.Context.Done()
+	return nil
+}

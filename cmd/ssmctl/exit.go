@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ssmctl/ssmctl/internal/loadgen/coordinator"
+)
+
+// The exit codes, which scripts depend on.
+const (
+	exitDone           = 0
+	exitFailIf         = 1   // a --fail-if held
+	exitUsage          = 2   // the command line cannot be
+	exitInvalid        = 3   // the measurement is not to be believed, with --strict
+	exitInfrastructure = 4   // something outside did not do its part
+	exitInterrupted    = 130 // by a signal
+)
+
+// codeError is an error that has chosen its exit code.
+type codeError struct {
+	code int
+	err  error
+}
+
+func (e *codeError) Error() string { return e.err.Error() }
+func (e *codeError) Unwrap() error { return e.err }
+
+// usage marks an error as one of the command line.
+func usage(err error) error { return &codeError{exitUsage, err} }
+
+// usagef is usage of a new error: say which flag, and what would be right.
+func usagef(format string, args ...any) error { return usage(fmt.Errorf(format, args...)) }
+
+// exitCode maps an error to the code of the process, once and here.
+func exitCode(err error) int {
+	var coded *codeError
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &coded):
+		return coded.code
+	case errors.Is(err, coordinator.ErrInterrupted), errors.Is(err, context.Canceled):
+		return exitInterrupted
+	default:
+		return exitInfrastructure
+	}
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ssmctl/ssmctl/internal/loadgen"
+	"github.com/ssmctl/ssmctl/internal/profile"
+	"github.com/ssmctl/ssmctl/internal/protect"
+	"github.com/ssmctl/ssmctl/internal/result"
+	"github.com/ssmctl/ssmctl/internal/session"
+)
+
+const (
+	defaultBricks  = 8
+	defaultProfile = "nsdi04"
+	maxBricks      = 1000
+	maxThreads     = 100_000
+	maxUsers       = 1_000_000
+	longest        = 24 * time.Hour
+	longestTimeout = time.Minute
+)
+
+// planOf checks the plan flags and makes the plan. Every error is one of usage. The
+// number of bricks is filled in, and checked, when they are known.
+func planOf(c *cli.Context) (result.Plan, error) {
+	p := result.Plan{
+		Threads: c.Int("threads"), Duration: c.Duration("duration"), Warmup: c.Duration("warmup"),
+		Timeout: c.Duration("timeout"), W: c.Int("w"), WQ: c.Int("wq"), R: c.Int("r"),
+		Bricks: c.Int("bricks"), Seed: c.Uint64("seed"), Rate: c.Float64("rate"),
+	}
+	for _, check := range []func(*cli.Context, *result.Plan) error{planLevels, planLists, planSize, planNumbers} {
+		if err := check(c, &p); err != nil {
+			return p, usage(err)
+		}
+	}
+	return p, nil
+}
+
+func planLevels(c *cli.Context, p *result.Plan) (err error) {
+	if c.String("machines") == "" {
+		return errors.New("--machines: missing: give one or more levels, such as --machines 4,14,24")
+	}
+	if p.Machines, err = loadgen.ParseLevels(c.String("machines")); err != nil {
+		return fmt.Errorf("--machines: %w", err)
+	}
+	return nil
+}
+
+func planLists(c *cli.Context, p *result.Plan) error {
+	if c.IsSet("protection") {
+		for name := range strings.SplitSeq(c.String("protection"), ",") {
+			if _, err := protect.ParseSetting(name); err != nil {
+				return fmt.Errorf("--protection: %w", err)
+			}
+			if slices.Contains(p.Protection, name) {
+				return fmt.Errorf("--protection: %s is named twice: once is enough", name)
+			}
+			p.Protection = append(p.Protection, name)
+		}
+	}
+	for name := range strings.SplitSeq(c.String("policy"), ",") {
+		if _, err := protect.PolicyByName(name); err != nil {
+			return fmt.Errorf("--policy: %w", err)
+		}
+		if slices.Contains(p.Policies, name) {
+			return fmt.Errorf("--policy: %s is named twice: once is enough", name)
+		}
+		p.Policies = append(p.Policies, name)
+	}
+	return nil
+}
+
+func planSize(c *cli.Context, p *result.Plan) error {
+	size, err := parseSize(c.String("size"))
+	if err != nil {
+		return fmt.Errorf("--size: %w", err)
+	}
+	if size < loadgen.MinSize || size > loadgen.MaxSize {
+		return fmt.Errorf("--size: %d bytes: choose 16B to 64MiB", size)
+	}
+	p.Size = int(size)
+	return nil
+}
+
+func planNumbers(_ *cli.Context, p *result.Plan) error {
+	most := p.Machines[len(p.Machines)-1]
+	switch {
+	case p.Threads < 1 || p.Threads > maxThreads:
+		return fmt.Errorf("--threads: %d: choose 1 to %d", p.Threads, maxThreads)
+	case p.Threads*most > maxUsers:
+		return fmt.Errorf("--threads: %d on %d machines are more than %d users: lower it, or --machines", p.Threads, most, maxUsers)
+	case p.Duration < time.Second || p.Duration > longest || p.Duration%time.Second != 0:
+		return fmt.Errorf("--duration: %v: choose whole seconds, 1s to 24h", p.Duration)
+	case p.Warmup < 0 || p.Warmup > longest || p.Warmup%time.Second != 0:
+		return fmt.Errorf("--warmup: %v: choose whole seconds, 0s to 24h", p.Warmup)
+	case p.Timeout < time.Millisecond || p.Timeout > longestTimeout:
+		return fmt.Errorf("--timeout: %v: choose 1ms to 1m", p.Timeout)
+	case p.Bricks < 0 || p.Bricks > maxBricks:
+		return fmt.Errorf("--bricks: %d: choose 1 to %d", p.Bricks, maxBricks)
+	case p.Rate != p.Rate || p.Rate < 0 || p.Rate > 10_000_000:
+		return fmt.Errorf("--rate: %v: choose above 0, at most 10000000 attempts per second", p.Rate)
+	}
+	return quorumOf(p, p.Bricks)
+}
+
+// quorumOf checks the quorum against a number of bricks; 0 is not known yet.
+func quorumOf(p *result.Plan, bricks int) error {
+	err := session.Quorum{W: p.W, WQ: p.WQ, R: p.R}.Validate(bricks)
+	if err != nil {
+		return fmt.Errorf("--%w", err)
+	}
+	return nil
+}
+
+// conditionsOf reads every --fail-if.
+func conditionsOf(c *cli.Context) ([]result.Condition, error) {
+	var all []result.Condition
+	for _, text := range c.StringSlice("fail-if") {
+		cond, err := result.ParseCondition(text)
+		if err != nil {
+			return nil, usagef("--fail-if: %w", err)
+		}
+		all = append(all, cond)
+	}
+	return all, nil
+}
+
+// parametersOf lists what shapes a run and where each figure comes from.
+func parametersOf(c *cli.Context, p *result.Plan, prof *profile.Profile) []result.Parameter {
+	published := map[string]bool{"threads": true, "w": true, "wq": true, "r": true, "timeout": true, "size": true, "duration": true}
+	var all []result.Parameter
+	for _, f := range planFlags() {
+		name := f.Names()[0]
+		source := "default"
+		switch {
+		case c.IsSet(name):
+			source = "flag"
+		case published[name]:
+			source = "published (SSM, NSDI 2004)"
+		}
+		all = append(all, result.Parameter{Name: name, Value: fmt.Sprint(c.Value(name)), Source: source})
+	}
+	all = append(all, result.Parameter{Name: "bricks in use", Value: fmt.Sprint(p.Bricks), Source: bricksSource(p, prof)})
+	for name, source := range prof.Sources {
+		all = append(all, result.Parameter{Name: prof.Name + ": " + name, Value: "see profile", Source: source})
+	}
+	slices.SortStableFunc(all, func(a, b result.Parameter) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+func bricksSource(p *result.Plan, prof *profile.Profile) string {
+	if p.Bricks == defaultBricks && prof.Name == defaultProfile {
+		return "chosen to fit: the published figures do not say how many"
+	}
+	return "as started"
+}

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ssmctl/ssmctl/internal/brick/remote"
+	"github.com/ssmctl/ssmctl/internal/fleet"
+	"github.com/ssmctl/ssmctl/internal/loadgen/coordinator"
+	"github.com/ssmctl/ssmctl/internal/profile"
+	"github.com/ssmctl/ssmctl/internal/protect"
+	"github.com/ssmctl/ssmctl/internal/result"
+)
+
+// loading is one call of load, between the flags and the result.
+type loading struct {
+	plan       result.Plan
+	profile    profile.Profile
+	conditions []result.Condition
+	bricks     []remote.Brick
+	skip       int // points of the plan that a resumed run has
+	dir        *result.Dir
+	say        *progress
+}
+
+func load(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	if c.Bool("csv") && c.Bool("json") {
+		return usagef("--csv, --json: choose one")
+	}
+	l := &loading{say: newProgress(c.App.ErrWriter, c.Bool("quiet"))}
+	var err error
+	if l.conditions, err = conditionsOf(c); err != nil {
+		return err
+	}
+	if err := l.planned(c); err != nil {
+		return err
+	}
+	stop, err := l.findBricks(c)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = stop() }() // embedded bricks that fail have failed the load
+	if err := l.open(c); err != nil {
+		return err
+	}
+	err = l.measure(c.Context)
+	return l.conclude(c, err)
+}
+
+// planned makes the plan from the flags, or takes that of the run to resume.
+func (l *loading) planned(c *cli.Context) (err error) {
+	if c.IsSet("resume") {
+		return l.resume(c)
+	}
+	l.plan, err = planOf(c)
+	return err
+}
+
+// findBricks finds the running bricks, or starts embedded ones. The function that
+// it returns stops what it started.
+func (l *loading) findBricks(c *cli.Context) (stop func() error, err error) {
+	stop = func() error { return nil }
+	asked := c.String("profile")
+	if l.profile.Name == "" && asked != "" {
+		if l.profile, err = loadProfile(asked); err != nil {
+			return nil, usagef("--profile: %w", err)
+		}
+	}
+	if l.plan.Bricks == 0 || c.IsSet("resume") && !l.plan.Embedded {
+		running, err := fleet.Running()
+		if err != nil {
+			return nil, err
+		}
+		if len(running.Bricks) > 0 {
+			return stop, l.useRunning(running)
+		}
+		if c.IsSet("resume") {
+			return nil, errors.New("--resume: the run was measured on running bricks, and none run: ssmctl brick start as many as then")
+		}
+	}
+	l.plan.Embedded = true
+	if l.profile.Name == "" {
+		if l.profile, err = profile.ByName(defaultProfile); err != nil {
+			return nil, err
+		}
+	}
+	if l.plan.Bricks == 0 {
+		l.plan.Bricks = defaultBricks
+	}
+	if err := l.checkQuorum(); err != nil {
+		return nil, err
+	}
+	cluster, err := fleet.Embedded(l.plan.Bricks, l.profile, protect.On, 0, l.plan.Seed)
+	if err != nil {
+		return nil, err
+	}
+	l.bricks = cluster.Bricks()
+	l.say.linef("started %d embedded bricks, profile %s (%s); they stop with this load", len(l.bricks), l.profile.Name, l.profile.Processor.Kind)
+	return cluster.Close, nil
+}
+
+// useRunning takes the bricks that brick start has started.
+func (l *loading) useRunning(running *fleet.Roster) error {
+	if l.profile.Name != "" && l.profile.Name != running.Profile.Name {
+		return usagef("--profile: the running bricks have profile %s, not %s: leave it out, or ssmctl brick stop first, or use embedded ones by --bricks %d",
+			running.Profile.Name, l.profile.Name, defaultBricks)
+	}
+	if n := l.plan.Bricks; n > 0 && n != len(running.Bricks) {
+		return usagef("--resume: the run was measured on %d bricks, %d are running: start as many as then", n, len(running.Bricks))
+	}
+	l.profile, l.bricks = running.Profile, running.Bricks
+	l.plan.Bricks = len(l.bricks)
+	l.say.linef("using %d running bricks, profile %s (%s)", len(l.bricks), l.profile.Name, l.profile.Processor.Kind)
+	return l.checkQuorum()
+}
+
+func (l *loading) checkQuorum() error {
+	l.plan.Profile = l.profile.Name
+	if err := quorumOf(&l.plan, l.plan.Bricks); err != nil {
+		return usage(err)
+	}
+	return nil
+}
+
+// open makes the run directory, or opens the one to resume.
+func (l *loading) open(c *cli.Context) (err error) {
+	if l.skip > 0 || c.IsSet("resume") {
+		l.dir, err = result.Resume(l.resumePath(c), l.skip)
+		return err
+	}
+	m := manifestOf(c, &l.plan, &l.profile)
+	l.dir, err = result.Create(c.String("out"), m)
+	return err
+}
+
+// measure runs the plan on agents of its own.
+func (l *loading) measure(ctx context.Context) (err error) {
+	most := l.plan.Machines[len(l.plan.Machines)-1]
+	cfg := coordinator.Config{
+		Plan: l.plan, Profile: l.profile, Run: l.dir.Manifest().Run, Nonce: nonce(), Bricks: l.bricks, Skip: l.skip,
+		Sink: l.sink, Event: l.dir.AddEvent, Warn: func(what string) { l.say.linef("%s", what) }, Progress: l.say.second,
+	}
+	for range min(runtime.NumCPU(), most) {
+		a, startErr := fleet.StartAgent(l.say.err, "agent")
+		if startErr != nil {
+			return startErr
+		}
+		defer func() { err = errors.Join(err, a.Close()) }()
+		cfg.Agents = append(cfg.Agents, coordinator.Agent{Host: "localhost", In: a.In, Out: a.Out})
+	}
+	l.say.begin(&l.plan, l.skip)
+	defer l.say.end()
+	return coordinator.New(cfg).Run(ctx)
+}
+
+func (l *loading) sink(level result.Level) error {
+	if err := l.dir.AppendLevel(level); err != nil {
+		return err
+	}
+	l.say.level(&level.Row)
+	return nil
+}
+
+// nonce tells the keys of this run from those of any other.
+func nonce() uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // it never fails: crypto/rand
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+// conclude marks the run, prints what it has, and chooses the exit code.
+func (l *loading) conclude(c *cli.Context, measured error) error {
+	state, why := result.Complete, ""
+	if measured != nil {
+		state, why = result.Partial, measured.Error()
+		if errors.Is(measured, coordinator.ErrInterrupted) {
+			_ = l.dir.AddEvent(result.Event{Time: time.Now().UTC(), Level: -1, Kind: "interrupted"}) // the marker below says it too
+		}
+	}
+	if err := l.dir.Finish(state, why); err != nil {
+		return errors.Join(measured, err)
+	}
+	run, err := result.Open(l.dir.Path())
+	if err != nil {
+		return errors.Join(measured, err)
+	}
+	if len(run.Rows) > 0 {
+		if err := renderLevels(c, []*result.Run{run}); err != nil {
+			return errors.Join(measured, err)
+		}
+	}
+	l.say.linef("kept in %s", l.dir.Path())
+	if measured != nil {
+		l.say.linef("go on with: ssmctl load --resume %s", run.Manifest.Run)
+		return measured
+	}
+	return verdict(run.Rows, l.conditions, c.Bool("strict"))
+}
+
+// verdict turns the rows into the exit code that was asked for.
+func verdict(rows []result.Row, conditions []result.Condition, strict bool) error {
+	var weak, failed []string
+	for i := range rows {
+		r := &rows[i]
+		for j := range conditions {
+			if holds, shown := conditions[j].Holds(r); holds {
+				failed = append(failed, fmt.Sprintf("%s at %d machines, protection %s: %s", conditions[j].String(), r.Machines, r.Protection, shown))
+			}
+		}
+		if r.Weak() {
+			weak = append(weak, fmt.Sprintf("%d machines, protection %s", r.Machines, r.Protection))
+		}
+	}
+	switch {
+	case strict && len(weak) > 0:
+		return &codeError{exitInvalid, fmt.Errorf("not to be believed: %s: see the notes; measure longer, or on a quieter machine", strings.Join(weak, "; "))}
+	case len(failed) > 0:
+		return &codeError{exitFailIf, fmt.Errorf("--fail-if held: %s", strings.Join(failed, "; "))}
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+// Command ssmctl finds out where a service falls off the cliff under overload, and
+// what each protection buys.
+//
+// One file per verb: flags are validated, the call goes inward, the result is
+// rendered. Nothing imports this package.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+)
+
+func main() {
+	os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run is main with its surroundings as arguments. It returns the exit code.
+func run(args []string, in io.Reader, out, errOut io.Writer) int {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	go func() {
+		<-signals
+		cancel()
+		<-signals // the second one leaves at once
+		os.Exit(exitInterrupted)
+	}()
+	err := newApp(in, out, errOut).RunContext(ctx, args)
+	if err != nil {
+		fmt.Fprintln(errOut, "ssmctl: "+err.Error())
+	}
+	return exitCode(err)
+}
+
+func newApp(in io.Reader, out, errOut io.Writer) *cli.App {
+	return &cli.App{
+		Name:                   "ssmctl",
+		Usage:                  "find the cliff under overload, and what each protection buys",
+		Reader:                 in,
+		Writer:                 out,
+		ErrWriter:              errOut,
+		ExitErrHandler:         func(*cli.Context, error) {},
+		OnUsageError:           onUsageError,
+		Action:                 unknownVerb,
+		HideVersion:            true,
+		UseShortOptionHandling: false,
+		Commands: []*cli.Command{
+			brickCommand(), protectCommand(), loadCommand(), reportCommand(),
+			runsCommand(), profileCommand(), versionCommand(), agentCommand(),
+		},
+	}
+}
+
+// onUsageError keeps a bad flag from printing the help on stdout.
+func onUsageError(_ *cli.Context, err error, _ bool) error { return usage(err) }
+
+// unknownVerb answers a call without a verb, or with one that does not exist.
+func unknownVerb(c *cli.Context) error {
+	if verb := c.Args().First(); verb != "" {
+		return usagef("no command %q: ssmctl --help lists them", verb)
+	}
+	return cli.ShowAppHelp(c)
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/urfave/cli/v2"
+
+	"github.com/ssmctl/ssmctl/internal/profile"
+)
+
+func profileCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "profile",
+		Usage: "show the systems under test that can be emulated",
+		Subcommands: []*cli.Command{
+			{
+				Name:         "list",
+				Usage:        "list the built-in profiles",
+				OnUsageError: onUsageError,
+				Action:       profileList,
+			},
+			{
+				Name:      "show",
+				Usage:     "print a built-in profile as YAML, to read or to start one of your own from",
+				ArgsUsage: "NAME",
+				Description: "ssmctl profile show nsdi04 > mine.yaml\n" +
+					"ssmctl load --machines 4,14 --profile mine.yaml",
+				OnUsageError: onUsageError,
+				Action:       profileShow,
+			},
+		},
+		OnUsageError: onUsageError,
+		Action:       unknownSubcommand,
+	}
+}
+
+// unknownSubcommand answers a verb that was given no known form.
+func unknownSubcommand(c *cli.Context) error {
+	if name := c.Args().First(); name != "" {
+		return usagef("%s: no form %q: ssmctl %s --help lists them", c.Command.Name, name, c.Command.Name)
+	}
+	return cli.ShowSubcommandHelp(c)
+}
+
+func profileList(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	table := tablewriter.NewTable(c.App.Writer)
+	table.Header("profile", "bricks", "description")
+	for _, name := range profile.Names() {
+		p, err := profile.ByName(name)
+		if err != nil {
+			return err
+		}
+		if err := table.Append(p.Name, p.Processor.Kind, p.Description); err != nil {
+			return err
+		}
+	}
+	return table.Render()
+}
+
+func profileShow(c *cli.Context) error {
+	if c.NArg() != 1 {
+		return usagef("profile show: name one of %v", profile.Names())
+	}
+	src, err := profile.Source(c.Args().First())
+	if err != nil {
+		return usage(err)
+	}
+	_, err = c.App.Writer.Write(src)
+	return err
+}
+
+// loadProfile finds a profile by its name, or reads it from a file.
+func loadProfile(nameOrFile string) (profile.Profile, error) {
+	if slices.Contains(profile.Names(), nameOrFile) {
+		return profile.ByName(nameOrFile)
+	}
+	src, err := os.ReadFile(nameOrFile)
+	if err != nil {
+		return profile.Profile{}, fmt.Errorf("%q is neither a profile (%v) nor a file that can be read: %w", nameOrFile, profile.Names(), err)
+	}
+	p, err := profile.Parse(src)
+	if err != nil {
+		return profile.Profile{}, fmt.Errorf("%s: %w", nameOrFile, err)
+	}
+	return p, nil
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+	"golang.org/x/term"
+
+	"github.com/ssmctl/ssmctl/internal/loadgen"
+	"github.com/ssmctl/ssmctl/internal/result"
+	"github.com/ssmctl/ssmctl/internal/session"
+)
+
+// progress tells on stderr how far a run is: a bar on a terminal, a plain line for
+// each level elsewhere, nothing when quiet.
+type progress struct {
+	err    io.Writer
+	quiet  bool
+	bars   *mpb.Progress // nil unless a run is shown on a terminal
+	bar    *mpb.Bar
+	now    string // what the bar says of the level under way
+	levels int
+	done   int
+}
+
+func newProgress(err io.Writer, quiet bool) *progress { return &progress{err: err, quiet: quiet} }
+
+// linef says something in a line of its own.
+func (p *progress) linef(format string, args ...any) {
+	if p.quiet {
+		return
+	}
+	line := fmt.Sprintf("ssmctl: "+format+"\n", args...)
+	if p.bars != nil {
+		_, _ = p.bars.Write([]byte(line)) // above the bar; the terminal may be gone
+		return
+	}
+	_, _ = io.WriteString(p.err, line) // the terminal may be gone
+}
+
+// begin opens the bar of a run that has skip of its levels already.
+func (p *progress) begin(plan *result.Plan, skip int) {
+	points := loadgen.Points(plan)
+	p.levels, p.done = len(points), skip
+	each := (plan.Warmup + plan.Duration) / time.Second
+	p.linef("%d levels of %v, %v warm-up each: about %v", len(points)-skip, plan.Duration, plan.Warmup,
+		time.Duration(len(points)-skip)*(each+1)*time.Second)
+	f, ok := p.err.(*os.File)
+	if p.quiet || !ok || !term.IsTerminal(int(f.Fd())) {
+		return
+	}
+	p.bars = mpb.New(mpb.WithOutput(f), mpb.WithWidth(40))
+	p.bar = p.bars.AddBar(int64(len(points)-skip)*int64(each),
+		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return p.now })),
+		mpb.AppendDecorators(decor.Percentage()))
+}
+
+// end closes the bar.
+func (p *progress) end() {
+	if p.bars == nil {
+		return
+	}
+	p.bar.Abort(false)
+	p.bars.Wait()
+	p.bars = nil
+}
+
+// second shows a second of the level under way.
+func (p *progress) second(at loadgen.Point, s result.Second) {
+	if p.bar == nil {
+		return
+	}
+	p.now = fmt.Sprintf("%d machines, protection %s: %d/s ", at.Machines, s.Protection, s.Count[session.OK])
+	p.bar.Increment()
+}
+
+// level says how a level came out.
+func (p *progress) level(r *result.Row) {
+	p.done++
+	p.linef("%d/%d: %d machines, protection %s: goodput %.0f/s, failed %.0f/s", p.done, p.levels, r.Machines, r.Protection, r.Goodput(), r.Failed())
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/urfave/cli/v2"
+
+	"github.com/ssmctl/ssmctl/internal/brick/remote"
+	"github.com/ssmctl/ssmctl/internal/fleet"
+	"github.com/ssmctl/ssmctl/internal/loadgen/coordinator"
+	"github.com/ssmctl/ssmctl/internal/protect"
+	"github.com/ssmctl/ssmctl/internal/wire"
+)
+
+const protectHelp = `Switches the protection of all bricks, or shows it. A running load follows at once.
+
+  on        both halves
+  off       neither
+  window    stubs keep a window for each brick and refuse what does not fit
+  discard   bricks drop requests whose time-out has passed
+  status    change nothing
+
+  ssmctl protect off && ssmctl load --machines 24 --duration 10s`
+
+func protectCommand() *cli.Command {
+	return &cli.Command{
+		Name:         "protect",
+		Usage:        "switch the self-protection of the bricks",
+		ArgsUsage:    "on|off|window|discard|status",
+		Description:  protectHelp,
+		OnUsageError: onUsageError,
+		Action:       protectBricks,
+	}
+}
+
+// give is an order to one brick.
+type give func(context.Context, remote.Brick) (wire.Heartbeat, error)
+
+func protectBricks(c *cli.Context) error {
+	const status = "status"
+	if c.NArg() != 1 {
+		return usagef("protect: say one of on, off, window, discard or status")
+	}
+	var change give
+	if word := c.Args().First(); word != status {
+		setting, err := protect.ParseSetting(word)
+		if err != nil {
+			return usagef("protect: %w, or status", err)
+		}
+		change = func(ctx context.Context, b remote.Brick) (wire.Heartbeat, error) {
+			return remote.Protect(ctx, b, setting)
+		}
+	}
+	records, err := openState(c).Records()
+	if err != nil {
+		return err
+	}
+	if len(records) == 0 {
+		return errors.New(noBricks)
+	}
+	bricks, deadErrs, err := living(records)
+	if err != nil {
+		return err
+	}
+	before, errs := remote.All(c.Context, bricks, remote.Status)
+	after := before
+	if change != nil {
+		after, errs = remote.All(c.Context, bricks, change)
+	}
+	if err := renderSettings(c, bricks, before, after, change != nil); err != nil {
+		return err
+	}
+	return unreachable(append(deadErrs, errs...))
+}
+
+// living returns the bricks whose processes run, and an error for each of the others.
+func living(records []fleet.Record) (bricks []remote.Brick, dead []error, err error) {
+	for i := range records {
+		r := &records[i]
+		alive, err := r.Alive()
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case alive:
+			bricks = append(bricks, r.Brick())
+		default:
+			dead = append(dead, fmt.Errorf("%s is dead: ssmctl brick restart %s", r.ID, r.ID))
+		}
+	}
+	return bricks, dead, nil
+}
+
+// renderSettings prints the bricks that have answered, and says so if they disagree.
+func renderSettings(c *cli.Context, bricks []remote.Brick, before, after []wire.Heartbeat, changed bool) error {
+	table := tablewriter.NewTable(c.App.Writer)
+	if changed {
+		table.Header("id", "address", "protection", "before")
+	} else {
+		table.Header("id", "address", "protection")
+	}
+	var answered []wire.Heartbeat
+	for i, h := range after {
+		if h.Brick == 0 {
+			continue
+		}
+		answered = append(answered, h)
+		row := []string{h.Brick.String(), bricks[i].Addr, h.Setting.String()}
+		if changed {
+			row = append(row, settingBefore(before[i]))
+		}
+		if err := table.Append(row); err != nil {
+			return err
+		}
+	}
+	if len(answered) == 0 {
+		return nil
+	}
+	if err := table.Render(); err != nil {
+		return err
+	}
+	if _, err := coordinator.Agreed(answered); err != nil {
+		return sayf(c, "%v", err)
+	}
+	return nil
+}
+
+func settingBefore(h wire.Heartbeat) string {
+	if h.Brick == 0 {
+		return "?"
+	}
+	return h.Setting.String()
+}
+
+func unreachable(errs []error) error {
+	if len(errs) == 0 {
+		return nil
+	}
+	return fmt.Errorf("not all bricks could be reached: %w", errors.Join(errs...))
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/urfave/cli/v2"
+
+	"github.com/ssmctl/ssmctl/internal/result"
+)
+
+// defaultRuns is where runs are kept unless --out names another place.
+const defaultRuns = "runs"
+
+func outFlag() *cli.StringFlag {
+	return &cli.StringFlag{Name: "out", Value: defaultRuns, Usage: "keep runs in `DIR`"}
+}
+
+func runsCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "runs",
+		Usage: "list or remove the runs that were measured",
+		Subcommands: []*cli.Command{
+			{
+				Name: "list", Usage: "list runs, the oldest first",
+				Flags: []cli.Flag{outFlag()}, OnUsageError: onUsageError, Action: runsList,
+			},
+			{
+				Name: "rm", Usage: "remove runs with all that they hold", ArgsUsage: "RUN...",
+				Flags: []cli.Flag{outFlag()}, OnUsageError: onUsageError, Action: runsRemove,
+			},
+		},
+		OnUsageError: onUsageError,
+		Action:       unknownSubcommand,
+	}
+}
+
+func runsList(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	entries, err := result.List(c.String("out"))
+	if err != nil {
+		return err
+	}
+	if len(entries) == 0 {
+		_, err := fmt.Fprintf(c.App.ErrWriter, "ssmctl: no runs in %s: ssmctl load makes one\n", c.String("out"))
+		return err
+	}
+	table := tablewriter.NewTable(c.App.Writer)
+	table.Header("run", "started", "state", "mode", "profile", "machines", "protection", "levels")
+	for _, e := range entries {
+		r, err := result.Open(e.Path)
+		if err != nil {
+			return err
+		}
+		p := &r.Manifest.Plan
+		if err := table.Append(r.Manifest.Run, r.Manifest.Started.Format(time.DateTime), string(r.State), r.Manifest.Mode,
+			r.Manifest.Profile.Name, levelsText(p.Machines), orAsFound(p.Protection), len(r.Rows)); err != nil {
+			return err
+		}
+	}
+	return table.Render()
+}
+
+// levelsText writes levels shortly: all of a few, the ends of many.
+func levelsText(levels []int) string {
+	const few = 5
+	if n := len(levels); n > few {
+		return fmt.Sprintf("%d..%d (%d levels)", levels[0], levels[n-1], n)
+	}
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(levels), " ", ","), "[]")
+}
+
+func orAsFound(protection []string) string {
+	if len(protection) == 0 {
+		return "as found"
+	}
+	return strings.Join(protection, ",")
+}
+
+func runsRemove(c *cli.Context) error {
+	if c.NArg() == 0 {
+		return usagef("runs rm: name the runs to remove: ssmctl runs list shows them")
+	}
+	var found []result.Entry
+	for _, name := range c.Args().Slice() {
+		e, err := result.Find(c.String("out"), name)
+		if err != nil {
+			return usage(err)
+		}
+		found = append(found, e)
+	}
+	for _, e := range found {
+		if err := result.Remove(e.Path); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(c.App.ErrWriter, "ssmctl: removed %s\n", e.Path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
