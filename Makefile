@@ -1,0 +1,81 @@
+# One entry point for people and CI: "make help" lists the targets.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.DELETE_ON_ERROR:
+
+# Of "make test": seconds per fuzz target, and more flags for go test (say TESTFLAGS=-v).
+FUZZTIME  ?= 3s
+TESTFLAGS ?=
+# What "make bench" runs, and how often.
+BENCH ?= .
+COUNT ?= 1
+# Of "make soak": rounds of the whole test suite, and seconds per fuzz target.
+ROUNDS   ?= 20
+SOAKTIME ?= 60s
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# Static, so that the binary runs on any host it is copied to. The revision is stamped where git
+# may be asked for it (not in an archive, nor in a directory of somebody else's).
+.PHONY: build
+build: doctor ## build bin/ssmctl
+	@vcs=false; if git rev-parse --verify -q HEAD >/dev/null 2>&1; then vcs=true; fi; \
+	CGO_ENABLED=0 go build -trimpath -buildvcs=$$vcs -o bin/ssmctl ./cmd/ssmctl
+
+# The tests come last, so that the run ends with what go test says.
+.PHONY: test
+test: lint build ## everything that CI runs: linters, fuzz targets for a moment, tests under the race detector
+	@scripts/fuzz $(FUZZTIME)
+	@go test -race -timeout 8m $(TESTFLAGS) ./...
+
+.PHONY: lint
+lint: doctor bin/golangci-lint bin/corelint ## vet, format, house rules, and a proof that these rules bite
+	@go vet ./...
+	@bin/golangci-lint run --allow-serial-runners ./...
+	@bin/corelint
+	@scripts/lint-selftest bin
+
+.PHONY: fmt
+fmt: bin/golangci-lint ## format all Go files
+	@bin/golangci-lint fmt ./...
+
+.PHONY: bench
+bench: doctor ## run the benchmarks (BENCH=regexp COUNT=times)
+	@go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
+
+.PHONY: cover
+cover: doctor ## coverage of all packages by all tests, per function and in bin/cover.html
+	@mkdir -p bin
+	@go test -covermode atomic -coverpkg ./... -coverprofile bin/cover.out ./...
+	@go tool cover -html bin/cover.out -o bin/cover.html
+	@go tool cover -func bin/cover.out | tail -n 1
+
+.PHONY: fuzz
+fuzz: doctor ## run each fuzz target (FUZZTIME=3s)
+	@scripts/fuzz $(FUZZTIME)
+
+.PHONY: soak
+soak: doctor ## many rounds of all tests in random order, and long fuzzing (ROUNDS=20 SOAKTIME=60s)
+	@scripts/fuzz $(SOAKTIME)
+	@go test -race -shuffle on -count $(ROUNDS) -timeout 0 ./...
+
+.PHONY: clean
+clean: ## remove what the targets built; runs/ stays
+	@rm -rf bin
+
+.PHONY: doctor
+doctor:
+	@scripts/doctor
+
+# The linters' versions are those of tools/go.mod, apart from the product's own dependencies.
+bin/golangci-lint: tools/go.mod tools/go.sum | doctor
+	@echo 'building golangci-lint (once, a minute or two)'
+	@go build -C tools -trimpath -buildvcs=false -o ../bin/ github.com/golangci/golangci-lint/v2/cmd/golangci-lint \
+	|| { echo 'cannot build the linter; with a network connection: go -C tools mod download' >&2; exit 1; }
+
+bin/corelint: $(wildcard tools/corelint/*.go) tools/go.mod | doctor
+	@go build -C tools -trimpath -buildvcs=false -o ../bin/ ./corelint
