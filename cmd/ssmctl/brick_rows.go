@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"time"
 
@@ -73,12 +74,12 @@ func lookTwice(ctx context.Context, records []fleet.Record) ([]brickRow, error) 
 		return nil, ctx.Err()
 	case <-pause.C:
 	}
+	ask = slices.DeleteFunc(ask, func(b remote.Brick) bool { return first[b.ID].Brick == 0 }) // it had its time
 	second := answersOf(ctx, ask)
 	for i := range rows {
-		before, ok1 := first[rows[i].brick.ID]
-		after, ok2 := second[rows[i].brick.ID]
-		if ok1 && ok2 {
-			rows[i].State, rows[i].Live = brickUp, liveOf(before, after)
+		id := rows[i].brick.ID
+		if after, ok := second[id]; ok {
+			rows[i].State, rows[i].Live = brickUp, liveOf(first[id], after)
 		}
 	}
 	return rows, nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/dustin/go-humanize"
 	"github.com/olekukonko/tablewriter"
 	"github.com/urfave/cli/v2"
 
@@ -99,7 +100,7 @@ func sizeFlag(c *cli.Context, name string, least int64) (int64, error) {
 		return 0, usagef("--%s: %w", name, err)
 	}
 	if size < least {
-		return 0, usagef("--%s: %s is too small: give at least %d bytes", name, c.String(name), least)
+		return 0, usagef("--%s: %s is too small: give at least %s", name, c.String(name), humanize.IBytes(uint64(least)))
 	}
 	return size, nil
 }

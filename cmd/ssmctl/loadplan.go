@@ -22,6 +22,7 @@ const (
 	maxBricks      = 1000
 	maxThreads     = 100_000
 	maxUsers       = 1_000_000
+	maxRate        = 10_000_000
 	longest        = 24 * time.Hour
 	longestTimeout = time.Minute
 )
@@ -90,24 +91,28 @@ func planSize(c *cli.Context, p *result.Plan) error {
 
 func planNumbers(_ *cli.Context, p *result.Plan) error {
 	most := p.Machines[len(p.Machines)-1]
-	switch {
-	case p.Threads < 1 || p.Threads > maxThreads:
-		return fmt.Errorf("--threads: %d: choose 1 to %d", p.Threads, maxThreads)
-	case p.Threads*most > maxUsers:
-		return fmt.Errorf("--threads: %d on %d machines are more than %d users: lower it, or --machines", p.Threads, most, maxUsers)
-	case p.Duration < time.Second || p.Duration > longest || p.Duration%time.Second != 0:
-		return fmt.Errorf("--duration: %v: choose whole seconds, 1s to 24h", p.Duration)
-	case p.Warmup < 0 || p.Warmup > longest || p.Warmup%time.Second != 0:
-		return fmt.Errorf("--warmup: %v: choose whole seconds, 0s to 24h", p.Warmup)
-	case p.Timeout < time.Millisecond || p.Timeout > longestTimeout:
-		return fmt.Errorf("--timeout: %v: choose 1ms to 1m", p.Timeout)
-	case p.Bricks < 0 || p.Bricks > maxBricks:
-		return fmt.Errorf("--bricks: %d: choose 1 to %d", p.Bricks, maxBricks)
-	case p.Rate != p.Rate || p.Rate < 0 || p.Rate > 10_000_000:
-		return fmt.Errorf("--rate: %v: choose above 0, at most 10000000 attempts per second", p.Rate)
+	for _, c := range []struct {
+		flag  string
+		given any
+		good  bool
+		want  string
+	}{
+		{"threads", p.Threads, p.Threads >= 1 && p.Threads <= maxThreads, fmt.Sprintf("1 to %d", maxThreads)},
+		{"threads", p.Threads, p.Threads*most <= maxUsers, fmt.Sprintf("fewer, for %d machines: %d users in all", most, maxUsers)},
+		{"duration", p.Duration, p.Duration >= time.Second && wholeSeconds(p.Duration), "whole seconds, 1s to 24h"},
+		{"warmup", p.Warmup, wholeSeconds(p.Warmup), "whole seconds, 0s to 24h"},
+		{"timeout", p.Timeout, p.Timeout >= time.Millisecond && p.Timeout <= longestTimeout, "1ms to 1m"},
+		{"bricks", p.Bricks, p.Bricks >= 0 && p.Bricks <= maxBricks, fmt.Sprintf("1 to %d", maxBricks)},
+		{"rate", p.Rate, p.Rate >= 0 && p.Rate <= maxRate, fmt.Sprintf("above 0, at most %d attempts per second", maxRate)},
+	} {
+		if !c.good {
+			return fmt.Errorf("--%s: %v: choose %s", c.flag, c.given, c.want)
+		}
 	}
 	return quorumOf(p, p.Bricks)
 }
+
+func wholeSeconds(d time.Duration) bool { return d >= 0 && d <= longest && d%time.Second == 0 }
 
 // quorumOf checks the quorum against a number of bricks; 0 is not known yet.
 func quorumOf(p *result.Plan, bricks int) error {

@@ -77,7 +77,7 @@ func (l *loading) findBricks(c *cli.Context) (stop func() error, err error) {
 			return nil, usagef("--profile: %w", err)
 		}
 	}
-	if l.plan.Bricks == 0 || c.IsSet("resume") && !l.plan.Embedded {
+	if l.plan.Bricks == 0 || (c.IsSet("resume") && !l.plan.Embedded) {
 		running, err := fleet.Running()
 		if err != nil {
 			return nil, err
@@ -121,6 +121,9 @@ func (l *loading) useRunning(running *fleet.Roster) error {
 	}
 	l.profile, l.bricks = running.Profile, running.Bricks
 	l.plan.Bricks = len(l.bricks)
+	for _, id := range running.Dead {
+		l.say.linef("%s is dead and takes no part: ssmctl brick restart %s", id, id)
+	}
 	l.say.linef("using %d running bricks, profile %s (%s)", len(l.bricks), l.profile.Name, l.profile.Processor.Kind)
 	return l.checkQuorum()
 }

@@ -35,7 +35,7 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 	}()
 	err := newApp(in, out, errOut).RunContext(ctx, args)
 	if err != nil {
-		fmt.Fprintln(errOut, "ssmctl: "+err.Error())
+		_, _ = fmt.Fprintln(errOut, "ssmctl: "+err.Error()) // stderr may be gone; the exit code says it too
 	}
 	return exitCode(err)
 }
@@ -60,7 +60,13 @@ func newApp(in io.Reader, out, errOut io.Writer) *cli.App {
 }
 
 // onUsageError keeps a bad flag from printing the help on stdout.
-func onUsageError(_ *cli.Context, err error, _ bool) error { return usage(err) }
+func onUsageError(c *cli.Context, err error, _ bool) error {
+	name := "ssmctl"
+	if c.Command.FullName() != "" {
+		name += " " + c.Command.FullName()
+	}
+	return usagef("%w: %s --help lists the flags", err, name)
+}
 
 // unknownVerb answers a call without a verb, or with one that does not exist.
 func unknownVerb(c *cli.Context) error {

@@ -27,6 +27,9 @@ type progress struct {
 	done   int
 }
 
+// levelOverhead is what a level takes beside its warm-up and its measured time.
+const levelOverhead = time.Second
+
 func newProgress(err io.Writer, quiet bool) *progress { return &progress{err: err, quiet: quiet} }
 
 // linef says something in a line of its own.
@@ -46,15 +49,15 @@ func (p *progress) linef(format string, args ...any) {
 func (p *progress) begin(plan *result.Plan, skip int) {
 	points := loadgen.Points(plan)
 	p.levels, p.done = len(points), skip
-	each := (plan.Warmup + plan.Duration) / time.Second
-	p.linef("%d levels of %v, %v warm-up each: about %v", len(points)-skip, plan.Duration, plan.Warmup,
-		time.Duration(len(points)-skip)*(each+1)*time.Second)
+	each := plan.Warmup + plan.Duration
+	left := len(points) - skip
+	p.linef("%d levels of %v, %v warm-up each: about %v", left, plan.Duration, plan.Warmup, time.Duration(left)*(each+levelOverhead))
 	f, ok := p.err.(*os.File)
 	if p.quiet || !ok || !term.IsTerminal(int(f.Fd())) {
 		return
 	}
 	p.bars = mpb.New(mpb.WithOutput(f), mpb.WithWidth(40))
-	p.bar = p.bars.AddBar(int64(len(points)-skip)*int64(each),
+	p.bar = p.bars.AddBar(int64(left)*int64(each/time.Second),
 		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return p.now })),
 		mpb.AppendDecorators(decor.Percentage()))
 }
