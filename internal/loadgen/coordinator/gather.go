@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/ssmctl/ssmctl/internal/loadgen"
@@ -27,26 +25,19 @@ type gathering struct {
 	point      loadgen.Point
 	protection string // in force at the start
 	reachable  int
-	seconds    map[int]*second
-	hists      *result.Histograms // of the measured seconds
+	tally      *loadgen.Tally
 	ended      int
 	done       []message.Done
 	before     *survey // of the bricks
 	after      *survey
 	moves      map[string]float64 // what happened to bricks, and in which second first
-	lost       uint64
-}
-
-// second is what the agents have reported of one second.
-type second struct {
-	byAgent []*loadgen.Interval
-	count   int
 }
 
 func newGathering(c *Coordinator, p loadgen.Point, protection string, before *survey) *gathering {
 	return &gathering{
 		c: c, point: p, protection: protection, before: before, after: &survey{},
-		seconds: make(map[int]*second), hists: result.NewHistograms(), moves: make(map[string]float64),
+		tally: loadgen.NewTally(p, len(c.agents), int(c.cfg.Plan.Duration/time.Second)),
+		moves: make(map[string]float64),
 	}
 }
 
@@ -149,36 +140,16 @@ func (g *gathering) broadcast(o message.Order) error {
 
 // merge adds one agent's second; a second that all have reported is progress.
 func (g *gathering) merge(from int, i *loadgen.Interval) error {
-	s := g.seconds[i.Second]
-	if s == nil {
-		s = &second{byAgent: make([]*loadgen.Interval, len(g.c.agents))}
-		g.seconds[i.Second] = s
+	whole, err := g.tally.Add(from, i)
+	if err != nil || !whole || g.c.cfg.Progress == nil {
+		return err
 	}
-	if s.byAgent[from] != nil {
-		return fmt.Errorf("second %d came twice", i.Second)
+	s, err := g.tally.Second(i.Second)
+	if err != nil {
+		return err
 	}
-	s.byAgent[from] = i
-	s.count++
-	g.lost += i.Lost
-	if g.measured(i.Second) {
-		for _, e := range i.Latency {
-			if err := g.hists.MergeEncoded(e); err != nil {
-				return err
-			}
-		}
-	}
-	if s.count == len(g.c.agents) && g.c.cfg.Progress != nil {
-		sum, err := g.sum(i.Second, s.byAgent)
-		if err != nil {
-			return err
-		}
-		g.c.cfg.Progress(g.point, sum)
-	}
+	g.c.cfg.Progress(g.point, s)
 	return nil
-}
-
-func (g *gathering) measured(s int) bool {
-	return s >= 0 && s < int(g.c.cfg.Plan.Duration/time.Second)
 }
 
 // move notes that a brick went or came back, once for all machines.
@@ -194,13 +165,5 @@ func (g *gathering) move(b *message.Brick) error {
 	g.moves[key] = b.Second
 	return g.c.cfg.Event(result.Event{
 		Time: time.Now().UTC(), Level: g.point.Index, Second: b.Second, Kind: kind, Who: b.ID.String(),
-	})
-}
-
-// whole returns the numbers of the seconds that all agents have reported, in order.
-func (g *gathering) whole() []int {
-	numbers := slices.Sorted(maps.Keys(g.seconds))
-	return slices.DeleteFunc(numbers, func(n int) bool {
-		return g.seconds[n].count < len(g.c.agents) || n >= 0 && !g.measured(n)
 	})
 }

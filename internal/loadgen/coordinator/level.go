@@ -10,60 +10,20 @@ import (
 	"github.com/ssmctl/ssmctl/internal/session"
 )
 
-// sum adds up the agents' reports of one second.
-func (g *gathering) sum(number int, parts []*loadgen.Interval) (result.Second, error) {
-	s := result.Second{
-		Level: g.point.Index, Second: number, Machines: g.point.Machines, Policy: g.point.Policy,
-	}
-	hists := result.NewHistograms()
-	for _, i := range parts {
-		if s.Protection == "" {
-			s.Protection = i.Protection
-		} else if s.Protection != i.Protection {
-			s.Protection = result.Mixed
-		}
-		for o, n := range i.Count {
-			s.Count[o] += n
-		}
-		s.Late += i.Late
-		for _, e := range i.Latency {
-			if e.Outcome != session.OK {
-				continue
-			}
-			if err := hists.MergeEncoded(e); err != nil {
-				return s, err
-			}
-		}
-	}
-	q := hists.OK()
-	s.P50, s.P99 = q.P50, q.P99
-	return s, nil
-}
-
 // level turns what was gathered into what the run directory keeps.
 func (g *gathering) level(began time.Time) (result.Level, error) {
-	l := result.Level{Start: began, Histograms: g.hists, PerHost: make(map[string][]result.Second)}
+	l := result.Level{Start: began, Histograms: g.tally.Histograms(), PerHost: make(map[string][]result.Second)}
+	var err error
+	if l.Seconds, err = g.tally.Seconds(); err != nil {
+		return l, err
+	}
 	byHost := make(map[string][]int)
 	for i, a := range g.c.agents {
 		byHost[a.host] = append(byHost[a.host], i)
 	}
-	for _, n := range g.whole() {
-		all := g.seconds[n].byAgent
-		s, err := g.sum(n, all)
-		if err != nil {
+	for host, agents := range byHost {
+		if l.PerHost[host], err = g.tally.Seconds(agents...); err != nil {
 			return l, err
-		}
-		l.Seconds = append(l.Seconds, s)
-		for host, agents := range byHost {
-			var parts []*loadgen.Interval
-			for _, i := range agents {
-				parts = append(parts, all[i])
-			}
-			s, err := g.sum(n, parts)
-			if err != nil {
-				return l, err
-			}
-			l.PerHost[host] = append(l.PerHost[host], s)
 		}
 	}
 	l.Row = g.row(l.Seconds)
@@ -74,7 +34,7 @@ func (g *gathering) row(seconds []result.Second) result.Row {
 	m := result.Measured{
 		Run: g.c.cfg.Run, Mode: result.Live, Profile: g.c.cfg.Profile.Name, Policy: g.point.Policy,
 		Protection: g.protection, Machines: g.point.Machines, Threads: g.c.cfg.Plan.Threads,
-		Seconds: seconds, Latency: g.hists.OK(), Lost: g.lost, Notes: g.notes(),
+		Seconds: seconds, Latency: g.tally.Histograms().OK(), Lost: g.tally.Lost(), Notes: g.notes(),
 	}
 	for _, d := range g.done {
 		for _, n := range d.PerMachine {
@@ -97,16 +57,7 @@ func (g *gathering) generation() loadgen.Generation {
 	if plan.Rate > 0 {
 		gen.Users = 0
 	}
-	for _, n := range g.whole() {
-		if n < 0 {
-			continue
-		}
-		gen.Measured += time.Second
-		for _, i := range g.seconds[n].byAgent {
-			gen.Busy += i.Busy
-			gen.Rest += i.Rest
-		}
-	}
+	gen.Measured, gen.Busy, gen.Rest = g.tally.Presence()
 	for _, d := range g.done {
 		gen.LagP99 = max(gen.LagP99, d.LagP99)
 		if d.CPU >= gen.CPU {

@@ -85,7 +85,7 @@ type Done struct {
 // maxFrame bounds a frame: a second's histograms at their longest and to spare.
 const maxFrame = 64 << 20
 
-// Write sends one frame. It is safe for concurrent use.
+// Writer sends frames. It is safe for concurrent use.
 type Writer struct {
 	mu  sync.Mutex
 	dst io.Writer

@@ -1,0 +1,130 @@
+package loadgen
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ssmctl/ssmctl/internal/result"
+	"github.com/ssmctl/ssmctl/internal/session"
+)
+
+// Tally adds up what the parts of a load report of one level, second by second. A
+// part is a recorder: an agent's in a live run, the only one in a simulation.
+type Tally struct {
+	point    Point
+	parts    int
+	measured int // seconds
+	seconds  map[int][]*Interval
+	hists    *result.Histograms // of the measured seconds
+	lost     uint64
+}
+
+// NewTally returns an empty tally of a point that measures so many seconds.
+func NewTally(p Point, parts, measured int) *Tally {
+	return &Tally{
+		point: p, parts: parts, measured: measured,
+		seconds: make(map[int][]*Interval), hists: result.NewHistograms(),
+	}
+}
+
+// Add takes in one part's second, and reports whether all parts have now told
+// theirs. A second that comes twice, and a histogram that is none, are errors.
+func (t *Tally) Add(part int, i *Interval) (whole bool, err error) {
+	s := t.seconds[i.Second]
+	if s == nil {
+		s = make([]*Interval, t.parts)
+		t.seconds[i.Second] = s
+	}
+	if s[part] != nil {
+		return false, fmt.Errorf("second %d came twice", i.Second)
+	}
+	s[part] = i
+	t.lost += i.Lost
+	if t.isMeasured(i.Second) {
+		for _, e := range i.Latency {
+			if err := t.hists.MergeEncoded(e); err != nil {
+				return false, err
+			}
+		}
+	}
+	return !slices.Contains(s, nil), nil
+}
+
+func (t *Tally) isMeasured(second int) bool { return second >= 0 && second < t.measured }
+
+// Whole returns the seconds that all parts have told, in order; those after the
+// measured ones are left out.
+func (t *Tally) Whole() []int {
+	numbers := slices.Sorted(maps.Keys(t.seconds))
+	return slices.DeleteFunc(numbers, func(n int) bool {
+		return slices.Contains(t.seconds[n], nil) || n >= t.measured
+	})
+}
+
+// Second adds up one second over some of the parts, or over all of them.
+func (t *Tally) Second(number int, parts ...int) (result.Second, error) {
+	s := result.Second{Level: t.point.Index, Second: number, Machines: t.point.Machines, Policy: t.point.Policy}
+	hists := result.NewHistograms()
+	for part, i := range t.seconds[number] {
+		if i == nil || (len(parts) > 0 && !slices.Contains(parts, part)) {
+			continue
+		}
+		if s.Protection == "" {
+			s.Protection = i.Protection
+		} else if s.Protection != i.Protection {
+			s.Protection = result.Mixed
+		}
+		for o, n := range i.Count {
+			s.Count[o] += n
+		}
+		s.Late += i.Late
+		for _, e := range i.Latency {
+			if e.Outcome != session.OK {
+				continue
+			}
+			if err := hists.MergeEncoded(e); err != nil {
+				return s, err
+			}
+		}
+	}
+	q := hists.OK()
+	s.P50, s.P99 = q.P50, q.P99
+	return s, nil
+}
+
+// Seconds is Second for all whole seconds.
+func (t *Tally) Seconds(parts ...int) ([]result.Second, error) {
+	var all []result.Second
+	for _, n := range t.Whole() {
+		s, err := t.Second(n, parts...)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// Histograms returns those of the measured seconds.
+func (t *Tally) Histograms() *result.Histograms { return t.hists }
+
+// Lost returns how many states a read found lost, the warm-up included.
+func (t *Tally) Lost() uint64 { return t.lost }
+
+// Presence returns the measured time so far and the sums of all users' waiting and
+// resting in it, for the generator check.
+func (t *Tally) Presence() (measured, busy, rest time.Duration) {
+	for _, n := range t.Whole() {
+		if n < 0 {
+			continue
+		}
+		measured += time.Second
+		for _, i := range t.seconds[n] {
+			busy += i.Busy
+			rest += i.Rest
+		}
+	}
+	return measured, busy, rest
+}
