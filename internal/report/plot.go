@@ -157,7 +157,7 @@ func curveName(c result.Curve, several bool) string {
 // draw fills a canvas: title, legend, and below them the panels.
 func (f *figure) draw(c draw.Canvas) error {
 	c.SetColor(white)
-	c.Fill(c.Rectangle.Path())
+	c.Fill(c.Path())
 	const margin = 14
 	c = draw.Crop(c, margin, -margin, margin, -margin)
 	c = drawTitle(c, f.title, f.subtitle)

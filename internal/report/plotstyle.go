@@ -57,7 +57,7 @@ func newPalette() *palette { return &palette{} }
 func (p *palette) style(c result.Curve) curveStyle {
 	s := curveStyle{shape: shapes[p.curves%len(shapes)]}
 	p.curves++
-	round := 0
+	var round int // how often the color was used before
 	if c.Protection == protect.Off.String() {
 		s.color, round = unprotected, p.off
 		p.off++
@@ -65,7 +65,7 @@ func (p *palette) style(c result.Curve) curveStyle {
 		s.color, round = protected[p.on%len(protected)], p.on/len(protected)
 		p.on++
 	}
-	if round > 0 { // the color was used before
+	if round > 0 {
 		s.dashes = []vg.Length{vg.Length(6 / round), 2}
 	}
 	return s
