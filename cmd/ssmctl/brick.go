@@ -71,7 +71,7 @@ func brickIDs(c *cli.Context) ([]session.BrickID, error) {
 	for i, arg := range c.Args().Slice() {
 		var err error
 		if ids[i], err = session.ParseBrickID(arg); err != nil {
-			return nil, usagef("%s: %w", c.Command.FullName(), err)
+			return nil, usagef("%s: %w", verb(c), err)
 		}
 	}
 	return ids, nil
@@ -80,7 +80,7 @@ func brickIDs(c *cli.Context) ([]session.BrickID, error) {
 // oneBrick reads the only argument, which names a brick.
 func oneBrick(c *cli.Context) (session.BrickID, error) {
 	if c.NArg() != 1 {
-		return 0, usagef("%s: name one brick: ssmctl brick list shows them", c.Command.FullName())
+		return 0, usagef("%s: name one brick: ssmctl brick list shows them", verb(c))
 	}
 	ids, err := brickIDs(c)
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
-	"github.com/olekukonko/tablewriter"
 	"github.com/urfave/cli/v2"
 
 	"github.com/ssmctl/ssmctl/internal/brick/remote"
 	"github.com/ssmctl/ssmctl/internal/fleet"
+	"github.com/ssmctl/ssmctl/internal/report"
 	"github.com/ssmctl/ssmctl/internal/session"
 	"github.com/ssmctl/ssmctl/internal/wire"
 )
@@ -133,15 +133,17 @@ func renderBricks(c *cli.Context, rows []brickRow) error {
 	case len(rows) == 0:
 		return nil
 	}
-	table := tablewriter.NewTable(c.App.Writer)
-	table.Header("id", "address", "pid", "state", "protection", "profile", "uptime", "sessions", "bytes", "inbox",
-		"served/s", "discarded/s", "dropped/s")
-	for i := range rows {
-		if err := table.Append(rows[i].cells(readable, uptime)); err != nil {
-			return err
-		}
+	table := report.Grid{
+		Header: []string{
+			"id", "address", "pid", "state", "protection", "profile", "uptime", "sessions", "bytes", "inbox",
+			"served\n/s", "discarded\n/s", "dropped\n/s",
+		},
+		Left: []bool{true, true, false, true, true, true},
 	}
-	return table.Render()
+	for i := range rows {
+		table.Add(rows[i].cells(readable, uptime)...)
+	}
+	return table.Write(c.App.Writer)
 }
 
 // cells writes a row in the order of brickColumns; what is not known is empty.

@@ -4,13 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 
 	"github.com/dustin/go-humanize"
-	"github.com/olekukonko/tablewriter"
 	"github.com/urfave/cli/v2"
 
 	"github.com/ssmctl/ssmctl/internal/fleet"
 	"github.com/ssmctl/ssmctl/internal/protect"
+	"github.com/ssmctl/ssmctl/internal/report"
 )
 
 const brickStartHelp = `Starts bricks as processes that go on after this command, or none of them.
@@ -106,15 +107,12 @@ func sizeFlag(c *cli.Context, name string, least int64) (int64, error) {
 }
 
 func renderStarted(c *cli.Context, records []fleet.Record) error {
-	table := tablewriter.NewTable(c.App.Writer)
-	table.Header("id", "address", "pid", "profile", "log")
+	table := report.Grid{Header: []string{"id", "address", "pid", "profile", "log"}, Left: []bool{true, true, false, true, true}}
 	for i := range records {
 		r := &records[i]
-		if err := table.Append(r.ID.String(), r.Addr, r.PID, r.Profile.Name, r.Log); err != nil {
-			return err
-		}
+		table.Add(r.ID.String(), r.Addr, strconv.Itoa(r.PID), r.Profile.Name, r.Log)
 	}
-	return table.Render()
+	return table.Write(c.App.Writer)
 }
 
 // brickForeground is the bricks until it is interrupted, which is their proper end.
@@ -129,6 +127,6 @@ func brickForeground(c *cli.Context, o fleet.StartOptions) (err error) {
 			return err
 		}
 	}
-	<-c.Context.Done()
+	<-c.Done()
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -33,7 +34,8 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 		<-signals // the second one leaves at once
 		os.Exit(exitInterrupted)
 	}()
-	err := newApp(in, out, errOut).RunContext(ctx, args)
+	app := newApp(in, out, errOut)
+	err := app.RunContext(ctx, flagsFirst(app.Commands, args))
 	if err != nil {
 		_, _ = fmt.Fprintln(errOut, "ssmctl: "+err.Error()) // stderr may be gone; the exit code says it too
 	}
@@ -61,12 +63,11 @@ func newApp(in io.Reader, out, errOut io.Writer) *cli.App {
 
 // onUsageError keeps a bad flag from printing the help on stdout.
 func onUsageError(c *cli.Context, err error, _ bool) error {
-	name := "ssmctl"
-	if c.Command.FullName() != "" {
-		name += " " + c.Command.FullName()
-	}
-	return usagef("%w: %s --help lists the flags", err, name)
+	return usagef("%w: %s --help lists the flags", err, c.Command.HelpName)
 }
+
+// verb names the command under way as its caller wrote it, without the program.
+func verb(c *cli.Context) string { return strings.TrimPrefix(c.Command.HelpName, c.App.Name+" ") }
 
 // unknownVerb answers a call without a verb, or with one that does not exist.
 func unknownVerb(c *cli.Context) error {

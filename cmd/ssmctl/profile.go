@@ -5,10 +5,10 @@ import (
 	"os"
 	"slices"
 
-	"github.com/olekukonko/tablewriter"
 	"github.com/urfave/cli/v2"
 
 	"github.com/ssmctl/ssmctl/internal/profile"
+	"github.com/ssmctl/ssmctl/internal/report"
 )
 
 func profileCommand() *cli.Command {
@@ -49,18 +49,15 @@ func profileList(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	table := tablewriter.NewTable(c.App.Writer)
-	table.Header("profile", "bricks", "description")
+	table := report.Grid{Header: []string{"profile", "bricks", "description"}, Left: []bool{true, true, true}}
 	for _, name := range profile.Names() {
 		p, err := profile.ByName(name)
 		if err != nil {
 			return err
 		}
-		if err := table.Append(p.Name, p.Processor.Kind, p.Description); err != nil {
-			return err
-		}
+		table.Add(p.Name, p.Processor.Kind, p.Description)
 	}
-	return table.Render()
+	return table.Write(c.App.Writer)
 }
 
 func profileShow(c *cli.Context) error {

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/olekukonko/tablewriter"
 	"github.com/urfave/cli/v2"
 
 	"github.com/ssmctl/ssmctl/internal/brick/remote"
 	"github.com/ssmctl/ssmctl/internal/fleet"
 	"github.com/ssmctl/ssmctl/internal/loadgen/coordinator"
 	"github.com/ssmctl/ssmctl/internal/protect"
+	"github.com/ssmctl/ssmctl/internal/report"
 	"github.com/ssmctl/ssmctl/internal/wire"
 )
 
@@ -95,11 +95,9 @@ func living(records []fleet.Record) (bricks []remote.Brick, dead []error, err er
 
 // renderSettings prints the bricks that have answered, and says so if they disagree.
 func renderSettings(c *cli.Context, bricks []remote.Brick, before, after []wire.Heartbeat, changed bool) error {
-	table := tablewriter.NewTable(c.App.Writer)
+	table := report.Grid{Header: []string{"id", "address", "protection"}, Left: []bool{true, true, true, true}}
 	if changed {
-		table.Header("id", "address", "protection", "before")
-	} else {
-		table.Header("id", "address", "protection")
+		table.Header = append(table.Header, "before")
 	}
 	var answered []wire.Heartbeat
 	for i, h := range after {
@@ -111,14 +109,12 @@ func renderSettings(c *cli.Context, bricks []remote.Brick, before, after []wire.
 		if changed {
 			row = append(row, settingBefore(before[i]))
 		}
-		if err := table.Append(row); err != nil {
-			return err
-		}
+		table.Add(row...)
 	}
 	if len(answered) == 0 {
 		return nil
 	}
-	if err := table.Render(); err != nil {
+	if err := table.Write(c.App.Writer); err != nil {
 		return err
 	}
 	if _, err := coordinator.Agreed(answered); err != nil {

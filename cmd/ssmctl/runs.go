@@ -2,12 +2,13 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
-	"github.com/olekukonko/tablewriter"
 	"github.com/urfave/cli/v2"
 
+	"github.com/ssmctl/ssmctl/internal/report"
 	"github.com/ssmctl/ssmctl/internal/result"
 )
 
@@ -49,20 +50,20 @@ func runsList(c *cli.Context) error {
 		_, err := fmt.Fprintf(c.App.ErrWriter, "ssmctl: no runs in %s: ssmctl load makes one\n", c.String("out"))
 		return err
 	}
-	table := tablewriter.NewTable(c.App.Writer)
-	table.Header("run", "started", "state", "mode", "profile", "machines", "protection", "levels")
+	table := report.Grid{
+		Header: []string{"run", "started", "state", "mode", "profile", "machines", "protection", "levels"},
+		Left:   []bool{true, true, true, true, true, true, true},
+	}
 	for _, e := range entries {
 		r, err := result.Open(e.Path)
 		if err != nil {
 			return err
 		}
 		p := &r.Manifest.Plan
-		if err := table.Append(r.Manifest.Run, r.Manifest.Started.Format(time.DateTime), string(r.State), r.Manifest.Mode,
-			r.Manifest.Profile.Name, levelsText(p.Machines), orAsFound(p.Protection), len(r.Rows)); err != nil {
-			return err
-		}
+		table.Add(r.Manifest.Run, r.Manifest.Started.Format(time.DateTime), string(r.State), r.Manifest.Mode,
+			r.Manifest.Profile.Name, levelsText(p.Machines), orAsFound(p.Protection), strconv.Itoa(len(r.Rows)))
 	}
-	return table.Render()
+	return table.Write(c.App.Writer)
 }
 
 // levelsText writes levels shortly: all of a few, the ends of many.

@@ -46,7 +46,7 @@ func versionCommand() *cli.Command {
 // noArguments refuses what a command would otherwise ignore.
 func noArguments(c *cli.Context) error {
 	if extra := c.Args().First(); extra != "" {
-		return usagef("%s: what is %q? ssmctl %s --help shows the form", c.Command.FullName(), extra, c.Command.FullName())
+		return usagef("%s: what is %q? %s --help shows the form", verb(c), extra, c.Command.HelpName)
 	}
 	return nil
 }

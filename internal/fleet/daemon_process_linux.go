@@ -17,9 +17,9 @@ func inspect(pid int) (process, error) {
 	if err != nil {
 		return process{}, err
 	}
-	// The name of the program stands in parentheses and may hold anything; the fields
-	// after it are counted from 3 in proc(5), and field 22 is the start in ticks since boot.
-	const state, start = 3 - 3, 22 - 3
+	// The name of the program stands in parentheses and may hold anything. After it come
+	// what proc(5) counts as field 3, the state, and field 22, the start in ticks since boot.
+	const state, start = 0, 19
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	if len(fields) <= start {
 		return process{}, fmt.Errorf("pid %d: /proc/%d/stat is not as proc(5) has it", pid, pid)

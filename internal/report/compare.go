@@ -79,7 +79,7 @@ func Compare(w io.Writer, a, b *result.Run) error {
 		return err
 	}
 	notes := &footnotes{}
-	if err := pairGrid(pairs, notes).write(w); err != nil {
+	if err := pairGrid(pairs, notes).Write(w); err != nil {
 		return err
 	}
 	if err := notes.write(w); err != nil {
@@ -93,16 +93,16 @@ func Compare(w io.Writer, a, b *result.Run) error {
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err
 	}
-	return marksDifference(result.ComputeMarks(a.Rows), result.ComputeMarks(b.Rows)).write(w)
+	return marksDifference(result.ComputeMarks(a.Rows), result.ComputeMarks(b.Rows)).Write(w)
 }
 
-func pairGrid(pairs []Pair, notes *footnotes) *grid {
-	g := &grid{
-		header: []string{
+func pairGrid(pairs []Pair, notes *footnotes) *Grid {
+	g := &Grid{
+		Header: []string{
 			"machines", "protection", "policy", "A goodput\n/s", "±95%\n/s", "B goodput\n/s", "±95%\n/s",
 			"B/A", "±95%", "differ", "notes",
 		},
-		left: []bool{1: true, 2: true, 9: true, 10: true},
+		Left: []bool{1: true, 2: true, 9: true, 10: true},
 	}
 	for i := range pairs {
 		p := &pairs[i]
@@ -114,7 +114,7 @@ func pairGrid(pairs []Pair, notes *footnotes) *grid {
 		if !windowed(p.A.Protection) {
 			policy = missing
 		}
-		g.add(
+		g.Add(
 			fmt.Sprint(p.A.Machines), p.A.Protection, policy, rate(p.A.Goodput()), rate(p.A.GoodputCI95),
 			rate(p.B.Goodput()), rate(p.B.GoodputCI95), ratio, ci, differ, pairNotes(p, notes),
 		)
@@ -134,13 +134,13 @@ func pairNotes(p *Pair, notes *footnotes) string {
 }
 
 // marksDifference has three lines for each curve of a that b has too.
-func marksDifference(a, b []result.Marks) *grid {
-	g := &grid{
-		header: []string{"protection", "policy", "", "peak\n/s", "knee\nmachines", "half\nmachines", "zero\nmachines", "last\n% of peak"},
-		left:   []bool{true, true, true},
+func marksDifference(a, b []result.Marks) *Grid {
+	g := &Grid{
+		Header: []string{"protection", "policy", "", "peak\n/s", "knee\nmachines", "half\nmachines", "zero\nmachines", "last\n% of peak"},
+		Left:   []bool{true, true, true},
 	}
 	line := func(which string, m *result.Marks) {
-		g.add(m.Protection, m.Policy, which, rate(m.Peak), reached(m.Knee, strconv.Itoa), reached(m.Half, one),
+		g.Add(m.Protection, m.Policy, which, rate(m.Peak), reached(m.Knee, strconv.Itoa), reached(m.Half, one),
 			reached(m.Zero, strconv.Itoa), decimal(100*m.LastShare, 1))
 	}
 	for i := range a {
@@ -150,7 +150,7 @@ func marksDifference(a, b []result.Marks) *grid {
 			}
 			line("A", &a[i])
 			line("B", &b[j])
-			g.add("", "", "B-A", decimal(b[j].Peak-a[i].Peak, 0), difference(a[i].Knee, b[j].Knee),
+			g.Add("", "", "B-A", decimal(b[j].Peak-a[i].Peak, 0), difference(a[i].Knee, b[j].Knee),
 				difference(a[i].Half, b[j].Half), difference(a[i].Zero, b[j].Zero), decimal(100*(b[j].LastShare-a[i].LastShare), 1))
 			break
 		}

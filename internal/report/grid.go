@@ -10,21 +10,22 @@ import (
 	"github.com/olekukonko/tablewriter/tw"
 )
 
-// grid is a table of text. Numbers stand right, words left.
-type grid struct {
-	header []string // may have line feeds; the last line is the unit
-	left   []bool   // columns of words; missing ones are numbers
+// Grid is a table of text, as every command prints it. Numbers stand right, words left.
+type Grid struct {
+	Header []string // may have line feeds; the last line is the unit
+	Left   []bool   // columns of words; missing ones are numbers
 	rows   [][]string
 }
 
-func (g *grid) add(cells ...string) { g.rows = append(g.rows, cells) }
+// Add appends a row.
+func (g *Grid) Add(cells ...string) { g.rows = append(g.rows, cells) }
 
-// write renders without borders and without blanks at the ends of lines.
-func (g *grid) write(w io.Writer) error {
-	align := make([]tw.Align, len(g.header))
+// Write renders without borders and without blanks at the ends of lines.
+func (g *Grid) Write(w io.Writer) error {
+	align := make([]tw.Align, len(g.Header))
 	for i := range align {
 		align[i] = tw.AlignRight
-		if i < len(g.left) && g.left[i] {
+		if i < len(g.Left) && g.Left[i] {
 			align[i] = tw.AlignLeft
 		}
 	}
@@ -44,7 +45,7 @@ func (g *grid) write(w io.Writer) error {
 		tablewriter.WithAlignment(align),
 		tablewriter.WithPadding(tw.Padding{Right: "  ", Overwrite: true}),
 	)
-	t.Header(g.header)
+	t.Header(g.Header)
 	if err := t.Bulk(g.rows); err != nil {
 		return fmt.Errorf("table: %w", err)
 	}

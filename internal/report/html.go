@@ -136,15 +136,15 @@ func facts(r *result.Run) [][2]string {
 	}
 }
 
-func newPageGrid(title string, g *grid) *pageGrid {
+func newPageGrid(title string, g *Grid) *pageGrid {
 	p := &pageGrid{Title: title}
-	for _, h := range g.header {
+	for _, h := range g.Header {
 		p.Header = append(p.Header, strings.ReplaceAll(h, "\n", " "))
 	}
 	for _, row := range g.rows {
 		cells := make([]pageCell, len(row))
 		for i, text := range row {
-			cells[i] = pageCell{Text: text, Left: i < len(g.left) && g.left[i]}
+			cells[i] = pageCell{Text: text, Left: i < len(g.Left) && g.Left[i]}
 		}
 		p.Rows = append(p.Rows, cells)
 	}

@@ -36,20 +36,20 @@ func Marks(w io.Writer, runs []*result.Run) error {
 	if err != nil {
 		return err
 	}
-	return marksGrid(marks).write(w)
+	return marksGrid(marks).Write(w)
 }
 
-func marksGrid(marks []result.Marks) *grid {
-	g := &grid{
-		header: []string{
+func marksGrid(marks []result.Marks) *Grid {
+	g := &Grid{
+		Header: []string{
 			"run", "mode", "policy", "protection", "peak\n/s", "peak at\nmachines", "knee\nmachines", "half\nmachines",
 			"zero\nmachines", "failed at\nzero /s", "last\nmachines", "last\n% of peak", "weak\nlevels",
 		},
-		left: []bool{true, true, true, true},
+		Left: []bool{true, true, true, true},
 	}
 	for i := range marks {
 		m := &marks[i]
-		g.add(
+		g.Add(
 			m.Run, m.Mode, m.Policy, m.Protection, rate(m.Peak), fmt.Sprint(m.PeakMachines),
 			reached(m.Knee, strconv.Itoa), reached(m.Half, one), reached(m.Zero, strconv.Itoa),
 			reached(m.FailedAtZero, rate), fmt.Sprint(m.LastMachines), decimal(100*m.LastShare, 1),

@@ -46,7 +46,7 @@ func Published(w io.Writer, runs []*result.Run) error {
 		if _, err := fmt.Fprintf(w, "%s\n\n", titles[i]); err != nil {
 			return err
 		}
-		if err := g.write(w); err != nil {
+		if err := g.Write(w); err != nil {
 			return err
 		}
 		if _, err := fmt.Fprintln(w); err != nil {
@@ -67,11 +67,11 @@ func publishedCaveat(runs []*result.Run) string {
 }
 
 // publishedGrids returns a table for each run and policy.
-func publishedGrids(runs []*result.Run) ([]*grid, []string, error) {
+func publishedGrids(runs []*result.Run) ([]*Grid, []string, error) {
 	if _, err := allMarks(runs); err != nil {
 		return nil, nil, err
 	}
-	var grids []*grid
+	var grids []*Grid
 	var titles []string
 	for _, r := range runs {
 		marks := result.ComputeMarks(r.Rows)
@@ -128,13 +128,13 @@ func pairs(marks []result.Marks) []onOff {
 	return all
 }
 
-func publishedGrid(off, on *result.Marks) *grid {
-	g := &grid{
-		header: []string{
+func publishedGrid(off, on *result.Marks) *Grid {
+	g := &Grid{
+		Header: []string{
 			"mark", "off\nmeasured", "off\npublished", "off\nratio", "on\nmeasured", "on\npublished", "on\nratio",
 			"on/off\nmeasured", "on/off\npublished",
 		},
-		left: []bool{true},
+		Left: []bool{true},
 	}
 	rows := []struct {
 		name string
@@ -165,7 +165,7 @@ func publishedGrid(off, on *result.Marks) *grid {
 		a := side(off, row.of(pubOff))
 		b := side(on, row.of(pubOn))
 		cells = append(cells, quotient(b, a), quotient(row.of(pubOn), row.of(pubOff)))
-		g.add(cells...)
+		g.Add(cells...)
 	}
 	return g
 }

@@ -36,7 +36,7 @@ func runTable(w io.Writer, r *result.Run) error {
 		return err
 	}
 	notes := &footnotes{}
-	if err := levelGrid(r.Rows, notes).write(w); err != nil {
+	if err := levelGrid(r.Rows, notes).Write(w); err != nil {
 		return err
 	}
 	if err := notes.write(w); err != nil {
@@ -47,14 +47,14 @@ func runTable(w io.Writer, r *result.Run) error {
 }
 
 // levelGrid has the columns a person needs; the CSV has all.
-func levelGrid(rows []result.Row, notes *footnotes) *grid {
-	g := &grid{
-		header: []string{
+func levelGrid(rows []result.Row, notes *footnotes) *Grid {
+	g := &Grid{
+		Header: []string{
 			"machines", "users", "protection", "policy", "offered\n/s", "goodput\n/s", "±95%\n/s",
 			"timeout\n/s", "rejected\n/s", "refused\n+error/s", "late\n/s", "p50\nms", "p99\nms",
 			"copies\nsent/acked", "fairness", "wrong", "lost", "steady", "generator", "notes",
 		},
-		left: []bool{2: true, 3: true, 17: true, 18: true, 19: true},
+		Left: []bool{2: true, 3: true, 17: true, 18: true, 19: true},
 	}
 	for i := range rows {
 		r := &rows[i]
@@ -62,7 +62,7 @@ func levelGrid(rows []result.Row, notes *footnotes) *grid {
 		if !windowed(r.Protection) {
 			policy = missing
 		}
-		g.add(
+		g.Add(
 			fmt.Sprint(r.Machines), fmt.Sprint(r.Users), r.Protection, policy,
 			rate(r.Offered), rate(r.Goodput()), rate(r.GoodputCI95),
 			rate(r.Rates[session.Timeout]), rate(r.Rates[session.Rejected]),
