@@ -6,6 +6,9 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -33,6 +36,7 @@ func TestScripts(t *testing.T) {
 			"freeze":   freezeBrick,
 			"takeport": takePort,
 			"await":    awaitText,
+			"goneall":  goneAll,
 		},
 	})
 }
@@ -109,6 +113,25 @@ func awaitText(ts *testscript.TestScript, neg bool, args []string) {
 	poll(ts, func() bool {
 		text, err := os.ReadFile(ts.MkAbs(args[0]))
 		return err == nil && bytes.Contains(text, []byte(args[1]))
+	})
+}
+
+// goneAll is "goneall FILE": it waits until no process of those whose pids are in the
+// file is left.
+func goneAll(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: goneall FILE")
+	}
+	pids := strings.Fields(ts.ReadFile(args[0]))
+	if len(pids) == 0 {
+		ts.Fatalf("no pid in %s", args[0])
+	}
+	poll(ts, func() bool {
+		return !slices.ContainsFunc(pids, func(pid string) bool {
+			n, err := strconv.Atoi(pid)
+			ts.Check(err)
+			return syscall.Kill(n, 0) == nil
+		})
 	})
 }
 

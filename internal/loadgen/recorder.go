@@ -29,10 +29,11 @@ type Interval struct {
 	Count      [session.NumOutcomes]uint64
 	Late       uint64
 	Lost       uint64
-	Protection string        // in force at its end; result.Mixed while the bricks disagree
-	Busy       time.Duration // sum of the attempts' latencies
-	Rest       time.Duration // sum of the users' own times after them
-	Latency    []result.Encoded
+	Protection string           // in force at its end; result.Mixed while bricks disagree, empty without machines
+	Busy       time.Duration    // sum of the attempts' latencies
+	Rest       time.Duration    // sum of the users' own times after them
+	Latency    []result.Encoded // empty from a recorder that keeps totals
+	P50, P99   time.Duration    // of ok attempts; only from a recorder that keeps totals
 }
 
 // The recorder's own delay is kept to two digits, which takes 20 KB.
@@ -54,7 +55,8 @@ type Recorder struct {
 	open    Interval
 	hist    *result.Histograms
 	closed  []Interval
-	lag     *hdr.Histogram // of the measured seconds
+	totals  *result.Histograms // of the measured seconds, if they are kept here
+	lag     *hdr.Histogram     // of the measured seconds
 	err     error
 }
 
@@ -67,7 +69,6 @@ func NewRecorder(warmup time.Duration, measured, first, machines int) *Recorder 
 		hist:    result.NewHistograms(),
 		lag:     hdr.New(int64(time.Microsecond), lagHighest, lagDigits),
 	}
-	r.open.Protection = protect.Off.String()
 	return r
 }
 
@@ -100,15 +101,35 @@ func (r *Recorder) at(now time.Duration) (measured bool) {
 	return r.open.Second >= 0 && r.open.Second <= r.last
 }
 
+// KeepTotals makes the recorder add up the histograms of the measured seconds itself,
+// instead of encoding those of every second for a tally elsewhere. It comes before Start.
+func (r *Recorder) KeepTotals() { r.totals = result.NewHistograms() }
+
+// Totals returns what KeepTotals made it keep, or nil.
+func (r *Recorder) Totals() *result.Histograms { return r.totals }
+
 func (r *Recorder) close() {
-	encoded, err := r.hist.Encode()
-	if err != nil {
-		r.err = err
-	}
-	r.open.Latency = encoded
+	r.seal()
 	r.closed = append(r.closed, r.open)
 	r.hist.Reset()
 	r.open = Interval{Second: r.open.Second + 1, Protection: r.open.Protection}
+}
+
+// seal puts the open second's latencies where they belong.
+func (r *Recorder) seal() {
+	if r.totals == nil {
+		encoded, err := r.hist.Encode()
+		if err != nil {
+			r.err = err
+		}
+		r.open.Latency = encoded
+		return
+	}
+	q := r.hist.OK()
+	r.open.P50, r.open.P99 = q.P50, q.P99
+	if r.open.Second >= 0 && r.open.Second <= r.last {
+		r.totals.Merge(r.hist)
+	}
 }
 
 // Attempt records the end of an attempt.

@@ -66,33 +66,45 @@ func (t *Tally) Whole() []int {
 // Second adds up one second over some of the parts, or over all of them.
 func (t *Tally) Second(number int, parts ...int) (result.Second, error) {
 	s := result.Second{Level: t.point.Index, Second: number, Machines: t.point.Machines, Policy: t.point.Policy}
-	hists := result.NewHistograms()
+	var hists *result.Histograms
 	for part, i := range t.seconds[number] {
 		if i == nil || (len(parts) > 0 && !slices.Contains(parts, part)) {
 			continue
 		}
-		if s.Protection == "" {
+		switch {
+		case i.Protection == "": // a part without machines has no say
+		case s.Protection == "":
 			s.Protection = i.Protection
-		} else if s.Protection != i.Protection {
+		case s.Protection != i.Protection:
 			s.Protection = result.Mixed
 		}
 		for o, n := range i.Count {
 			s.Count[o] += n
 		}
 		s.Late += i.Late
+		s.P50, s.P99 = i.P50, i.P99
 		for _, e := range i.Latency {
 			if e.Outcome != session.OK {
 				continue
+			}
+			if hists == nil {
+				hists = result.NewHistograms()
 			}
 			if err := hists.MergeEncoded(e); err != nil {
 				return s, err
 			}
 		}
 	}
-	q := hists.OK()
-	s.P50, s.P99 = q.P50, q.P99
+	if hists != nil {
+		q := hists.OK()
+		s.P50, s.P99 = q.P50, q.P99
+	}
 	return s, nil
 }
+
+// Totals takes over the histograms of a recorder that keeps them itself; it must be
+// the only part.
+func (t *Tally) Totals(h *result.Histograms) { t.hists = h }
 
 // Seconds is Second for all whole seconds.
 func (t *Tally) Seconds(parts ...int) ([]result.Second, error) {

@@ -27,9 +27,6 @@ func Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	}()
 	err := a.serve(ctx)
 	cancel()
-	if err != nil && ctx.Err() == nil {
-		return err
-	}
 	select {
 	case lostErr := <-lost:
 		return errors.Join(dropCancel(err), lostErr)
