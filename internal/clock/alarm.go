@@ -1,6 +1,9 @@
 package clock
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
 // Alarm is a timer for one goroutine that emulates something. Go's own timers may
 // be a millisecond late on an idle machine, because the runtime waits for the network and its timers
@@ -19,9 +22,11 @@ type ringer interface {
 }
 
 // NewAlarm returns an alarm that is not set.
-func NewAlarm() *Alarm {
+func NewAlarm() *Alarm { return newAlarm(newRinger) }
+
+func newAlarm(of func(due func()) ringer) *Alarm {
 	c := make(chan struct{}, 1)
-	return &Alarm{C: c, ring: newRinger(func() {
+	return &Alarm{C: c, ring: of(func() {
 		select {
 		case c <- struct{}{}:
 		default:
@@ -33,17 +38,41 @@ func NewAlarm() *Alarm {
 // before; one that has gone off already stays in C.
 func (a *Alarm) Set(at time.Duration) { a.ring.set(max(at-Now(), 1)) }
 
-// Close ends the alarm. Nothing arrives in C after it.
+// Close ends the alarm. Nothing arrives in C after it, and Set does nothing any more. It
+// may be called more than once.
 func (a *Alarm) Close() { a.ring.close() }
 
 // timerRinger is a ringer of Go's own timers.
-type timerRinger struct{ t *time.Timer }
-
-func newTimerRinger(due func()) ringer {
-	t := time.AfterFunc(time.Hour, due)
-	t.Stop()
-	return timerRinger{t}
+type timerRinger struct {
+	t      *time.Timer
+	mu     sync.Mutex // a timer that is stopped may be calling its function already
+	closed bool
 }
 
-func (r timerRinger) set(after time.Duration) { r.t.Reset(after) }
-func (r timerRinger) close()                  { r.t.Stop() }
+func newTimerRinger(due func()) ringer {
+	r := &timerRinger{}
+	r.t = time.AfterFunc(time.Hour, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if !r.closed {
+			due()
+		}
+	})
+	r.t.Stop()
+	return r
+}
+
+func (r *timerRinger) set(after time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.closed {
+		r.t.Reset(after)
+	}
+}
+
+func (r *timerRinger) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	r.t.Stop()
+}

@@ -42,14 +42,26 @@ func (t *Tally) Add(part int, i *Interval) (whole bool, err error) {
 	}
 	s[part] = i
 	t.lost += i.Lost
-	if t.isMeasured(i.Second) {
+	if slices.Contains(s, nil) {
+		return false, nil
+	}
+	return true, t.merge(i.Second)
+}
+
+// merge takes the latencies of a second that all parts have told. One that some never
+// tell is in none of the figures.
+func (t *Tally) merge(second int) error {
+	if !t.isMeasured(second) {
+		return nil
+	}
+	for _, i := range t.seconds[second] {
 		for _, e := range i.Latency {
 			if err := t.hists.MergeEncoded(e); err != nil {
-				return false, err
+				return err
 			}
 		}
 	}
-	return !slices.Contains(s, nil), nil
+	return nil
 }
 
 func (t *Tally) isMeasured(second int) bool { return second >= 0 && second < t.measured }

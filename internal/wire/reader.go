@@ -32,7 +32,7 @@ func (r *Reader) Next() (Kind, []byte, error) {
 		if len(head) == 0 && errors.Is(err, io.EOF) {
 			return 0, nil, io.EOF
 		}
-		return 0, nil, fmt.Errorf("read frame: %w", err)
+		return 0, nil, fmt.Errorf("read frame: %w", unexpected(err))
 	}
 	n := int(le.Uint32(head))
 	if n < 1 || n > maxFrame {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"time"
 
 	"github.com/ssmctl/ssmctl/internal/brick"
@@ -101,10 +102,10 @@ func (s *Server) greet(p *peer, in *wire.Reader) error {
 	}
 	kind, body, err := in.Next()
 	switch {
-	case errors.Is(err, io.EOF):
-		return err // somebody only looked whether the port is open
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, os.ErrDeadlineExceeded):
+		return errors.Join(wire.ErrProtocol, err) // half a hello, or none in time
 	case err != nil:
-		return errors.Join(wire.ErrProtocol, err)
+		return err // also of somebody who only looked whether the port is open
 	case kind != wire.KindHello:
 		return errors.Join(wire.ErrProtocol, errors.New("no hello"))
 	}
@@ -156,9 +157,6 @@ func (s *Server) arrive(p *peer, r session.Request) {
 		s.values.give(r.Value)
 	}
 	if rouse {
-		select {
-		case s.wake <- struct{}{}:
-		default:
-		}
+		s.rouse()
 	}
 }

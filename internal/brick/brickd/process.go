@@ -50,6 +50,14 @@ func (s *Server) process(ctx context.Context) {
 	}
 }
 
+// rouse makes the processor look at the inbox again.
+func (s *Server) rouse() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
 // take moves operations from the inbox to waiting, and returns when to come again.
 func (s *Server) take(now time.Duration, waiting []served) ([]served, time.Duration) {
 	emulated := s.cfg.Profile.Processor.Emulated()

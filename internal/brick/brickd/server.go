@@ -46,7 +46,7 @@ type Server struct {
 	garbage uint64
 	closed  bool
 
-	wake chan struct{} // tells the processor of an arrival while it sleeps
+	wake chan struct{} // makes the processor look at the inbox again
 
 	storeMu sync.Mutex // guards what follows; the processor takes it once a batch
 	store   *brick.Store
@@ -195,6 +195,7 @@ func (s *Server) command(c wire.Command) error {
 		s.mu.Lock()
 		s.queue.Reset(func(op brick.Op) { s.values.give(op.Value) })
 		s.mu.Unlock()
+		s.rouse() // it may be waiting for work that is gone
 		s.storeMu.Lock()
 		s.lag = newLag()
 		s.storeMu.Unlock()

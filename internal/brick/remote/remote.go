@@ -72,16 +72,25 @@ func All(ctx context.Context, bricks []Brick, give func(context.Context, Brick) 
 
 // order gives one order over a connection of its own. The error is an *Error.
 func order(ctx context.Context, b Brick, c wire.Command) (wire.Heartbeat, error) {
-	h, err := exchange(ctx, b, c)
+	return orderWithin(ctx, answerWithin, b, c)
+}
+
+func orderWithin(ctx context.Context, within time.Duration, b Brick, c wire.Command) (wire.Heartbeat, error) {
+	limited, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("no answer within %v", within))
+	defer cancel()
+	h, err := exchange(limited, b, c)
+	if err != nil && limited.Err() != nil { // the connection's own error only follows from it
+		err = context.Cause(limited)
+	}
 	if err != nil {
 		return wire.Heartbeat{}, &Error{Brick: b, Err: err}
 	}
 	return h, nil
 }
 
+// exchange says hello and gives the order once the right brick has answered: another's
+// protection is not to be changed by an order that then fails.
 func exchange(ctx context.Context, b Brick, c wire.Command) (h wire.Heartbeat, err error) {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
-	defer cancel()
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "tcp", b.Addr)
 	if err != nil {
@@ -90,29 +99,34 @@ func exchange(ctx context.Context, b Brick, c wire.Command) (h wire.Heartbeat, e
 	defer func() { _ = conn.Close() }() // nothing is left unsaid
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
-	c.Seq = 1
-	if _, err := conn.Write(wire.AppendCommand(wire.AppendHello(nil), c)); err != nil {
+	if _, err := conn.Write(wire.AppendHello(nil)); err != nil {
 		return h, err
 	}
-	for in := wire.NewReader(conn); ; {
-		kind, body, err := in.Next()
-		switch {
-		case ctx.Err() != nil:
-			return h, fmt.Errorf("no answer within %v: %w", answerWithin, ctx.Err())
-		case err != nil:
-			return h, err
-		case kind != wire.KindHeartbeat:
-			return h, fmt.Errorf("%w: frame %d", wire.ErrProtocol, kind)
-		}
-		if h, err = wire.DecodeHeartbeat(body); err != nil || h.Seq == c.Seq {
-			return h, checkID(h, b, err)
-		}
+	in := wire.NewReader(conn)
+	if h, err = next(in, b); err != nil {
+		return h, err
 	}
+	c.Seq = 1
+	if _, err := conn.Write(wire.AppendCommand(nil, c)); err != nil {
+		return h, err
+	}
+	for h.Seq != c.Seq && err == nil {
+		h, err = next(in, b)
+	}
+	return h, err
 }
 
-func checkID(h wire.Heartbeat, b Brick, err error) error {
-	if err == nil && h.Brick != b.ID {
-		return fmt.Errorf("%s answers there", h.Brick)
+// next reads a brick's next heartbeat.
+func next(in *wire.Reader, b Brick) (h wire.Heartbeat, err error) {
+	kind, body, err := in.Next()
+	switch {
+	case err != nil:
+		return h, err
+	case kind != wire.KindHeartbeat:
+		return h, fmt.Errorf("%w: frame %d", wire.ErrProtocol, kind)
 	}
-	return err
+	if h, err = wire.DecodeHeartbeat(body); err == nil && h.Brick != b.ID {
+		err = fmt.Errorf("%s answers there", h.Brick)
+	}
+	return h, err
 }

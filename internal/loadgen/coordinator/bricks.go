@@ -36,6 +36,9 @@ func (s *survey) answered() []wire.Heartbeat {
 func (c *Coordinator) all(ctx context.Context, give func(context.Context, remote.Brick) (wire.Heartbeat, error)) (*survey, error) {
 	s := &survey{}
 	s.beats, s.absent = remote.All(ctx, c.cfg.Bricks, give)
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return s, ErrInterrupted // who is absent is not known then
+	}
 	if there := len(c.cfg.Bricks) - len(s.absent); there < c.cfg.Plan.W {
 		tried := errors.Join(s.absent...)
 		return s, fmt.Errorf("%d of %d bricks answer, a write needs %d: %w\nlook at ssmctl brick list, then start or restart some",

@@ -36,9 +36,9 @@ type Config struct {
 	Bricks  []remote.Brick
 	Agents  []Agent
 	Skip    int // points of the plan that a resumed run has
-	// Sink takes each level when it ends; an error ends the run.
+	// Sink takes each level when it ends; it must be set, and its error ends the run.
 	Sink func(result.Level) error
-	// Event takes what happens beside the figures.
+	// Event takes what happens beside the figures; it must be set.
 	Event func(result.Event) error
 	// Warn is told of what the user should know and the run survives.
 	Warn func(string)
@@ -88,7 +88,10 @@ func (c *Coordinator) Run(ctx context.Context) error {
 			return ErrInterrupted
 		}
 		level, err := c.point(ctx, p)
-		if err != nil {
+		switch {
+		case errors.Is(err, ErrInterrupted): // before it began
+			return ErrInterrupted
+		case err != nil:
 			return fmt.Errorf("level of %d machines: %w", p.Machines, err)
 		}
 		if level.Row.Duration > 0 {
@@ -96,9 +99,9 @@ func (c *Coordinator) Run(ctx context.Context) error {
 				return err
 			}
 		}
-	}
-	if ctx.Err() != nil {
-		return ErrInterrupted
+		if ctx.Err() != nil && level.Row.Duration < c.cfg.Plan.Duration {
+			return ErrInterrupted
+		}
 	}
 	return nil
 }

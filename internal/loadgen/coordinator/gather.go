@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/ssmctl/ssmctl/internal/loadgen"
@@ -30,14 +32,22 @@ type gathering struct {
 	done       []message.Done
 	before     *survey // of the bricks
 	after      *survey
-	moves      map[string]float64 // what happened to bricks, and in which second first
+	moves      []move // of bricks, in the order in which they were told
 }
+
+// move is what happened to a brick, and in which second it was seen first.
+type move struct {
+	what   string
+	second float64
+}
+
+// sameMove is within how many seconds of each other machines see the same move.
+const sameMove = 1
 
 func newGathering(c *Coordinator, p loadgen.Point, protection string, before *survey) *gathering {
 	return &gathering{
 		c: c, point: p, protection: protection, before: before, after: &survey{},
 		tally: loadgen.NewTally(p, len(c.agents), int(c.cfg.Plan.Duration/time.Second)),
-		moves: make(map[string]float64),
 	}
 }
 
@@ -141,7 +151,8 @@ func (g *gathering) broadcast(o message.Order) error {
 // merge adds one agent's second; a second that all have reported is progress.
 func (g *gathering) merge(from int, i *loadgen.Interval) error {
 	whole, err := g.tally.Add(from, i)
-	if err != nil || !whole || g.c.cfg.Progress == nil {
+	over := i.Second >= int(g.c.cfg.Plan.Duration/time.Second) // what was in flight took longer
+	if err != nil || !whole || over || g.c.cfg.Progress == nil {
 		return err
 	}
 	s, err := g.tally.Second(i.Second)
@@ -158,11 +169,11 @@ func (g *gathering) move(b *message.Brick) error {
 	if b.Up {
 		kind = "brick-up"
 	}
-	key := fmt.Sprintf("%s %s %.0f", kind, b.ID, b.Second)
-	if _, seen := g.moves[key]; seen {
+	m := move{what: kind + " " + b.ID.String(), second: b.Second}
+	if slices.ContainsFunc(g.moves, func(o move) bool { return o.what == m.what && math.Abs(o.second-m.second) < sameMove }) {
 		return nil
 	}
-	g.moves[key] = b.Second
+	g.moves = append(g.moves, m)
 	return g.c.cfg.Event(result.Event{
 		Time: time.Now().UTC(), Level: g.point.Index, Second: b.Second, Kind: kind, Who: b.ID.String(),
 	})

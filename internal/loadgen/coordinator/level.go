@@ -2,7 +2,6 @@ package coordinator
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/ssmctl/ssmctl/internal/loadgen"
@@ -75,10 +74,9 @@ func (g *gathering) generation() loadgen.Generation {
 // notes says what a reader must know to judge the row.
 func (g *gathering) notes() []string {
 	var notes []string
-	for what, second := range g.moves {
-		notes = append(notes, fmt.Sprintf("%s at second %.1f", what, second))
+	for _, m := range g.moves {
+		notes = append(notes, fmt.Sprintf("%s at second %.1f", m.what, m.second))
 	}
-	slices.Sort(notes)
 	for _, err := range g.before.absent {
 		notes = append(notes, "absent from the start: "+err.Error())
 	}

@@ -43,6 +43,7 @@ type Link struct {
 	id      session.BrickID
 	addr    string
 	handler Handler
+	silence time.Duration               // that ends a connection
 	out     atomic.Pointer[wire.Writer] // nil while there is no connection
 	cancel  context.CancelFunc
 	done    sync.WaitGroup
@@ -50,8 +51,12 @@ type Link struct {
 
 // Open starts dialling a brick and goes on until Close.
 func Open(id session.BrickID, addr string, h Handler) *Link {
+	return open(id, addr, h, silence)
+}
+
+func open(id session.BrickID, addr string, h Handler, silence time.Duration) *Link {
 	ctx, cancel := context.WithCancel(context.Background())
-	l := &Link{id: id, addr: addr, handler: h, cancel: cancel}
+	l := &Link{id: id, addr: addr, handler: h, silence: silence, cancel: cancel}
 	l.done.Go(func() { l.keep(ctx) })
 	return l
 }
@@ -123,7 +128,7 @@ func (l *Link) read(conn net.Conn, out *wire.Writer) (heard bool) {
 			l.handler.Down(l.id)
 		}
 	}()
-	if err := conn.SetReadDeadline(time.Now().Add(silence)); err != nil {
+	if err := conn.SetReadDeadline(time.Now().Add(l.silence)); err != nil {
 		return false
 	}
 	for {
@@ -140,7 +145,7 @@ func (l *Link) read(conn net.Conn, out *wire.Writer) (heard bool) {
 			l.handler.Reply(l.id, &r)
 		case wire.KindHeartbeat:
 			h, err := wire.DecodeHeartbeat(body)
-			if err != nil || h.Brick != l.id || conn.SetReadDeadline(time.Now().Add(silence)) != nil {
+			if err != nil || h.Brick != l.id || conn.SetReadDeadline(time.Now().Add(l.silence)) != nil {
 				return heard
 			}
 			if heard {
