@@ -102,8 +102,8 @@ func (q *Queue) Next(now time.Duration) Step {
 	if start > now {
 		return Step{At: start}
 	}
+	cost := q.cost(q.in.peek()) // in its place: the pointer would move a copy to the heap
 	op := q.in.pop()
-	cost := q.cost(&op)
 	if q.setting.Dead(start-op.arrived, op.Timeout) {
 		q.counts.discarded++
 		q.busyTill = start + time.Duration(q.model.Discard*float64(cost))

@@ -84,9 +84,9 @@ func (s *Store) add(t *table, id name, r *session.Request) bool {
 	if s.bytes+grows > s.limit {
 		return false
 	}
+	s.spare.shed(s.limit - s.bytes - grows)
 	var chunk []byte
 	if need > 0 {
-		s.spare.shed(s.limit - s.bytes - grows)
 		chunk = s.spare.take(need)
 	}
 	t.states[id] = state{where: t.slab.put(r.Value, chunk), sum: r.Sum}

@@ -59,19 +59,20 @@ func (m *Machine) BeginAudit() {
 	}
 }
 
-// StepAudit asks for the next state of the audit if nothing is under way. It
-// reports whether the audit goes on.
+// StepAudit asks for the next state of the audit if nothing is under way; a question
+// that failed at once is put again by the next call. It reports whether the audit goes on.
 func (m *Machine) StepAudit(now time.Duration) bool {
-	for len(m.audit.queue) > 0 && !m.audit.asking {
-		u := &m.users[m.audit.queue[0]]
-		if time.Duration(u.last.Expiry)*time.Second <= now+m.cfg.Stub.Timeout {
-			m.audit.queue, m.audit.tries = m.audit.queue[1:], 0 // expired, or may be before the answer
-			continue
+	a := &m.audit
+	for len(a.queue) > 0 && !a.asking {
+		u := &m.users[a.queue[0]]
+		if time.Duration(u.last.Expiry)*time.Second > now+m.cfg.Stub.Timeout {
+			a.asking = true
+			m.carry(now, m.stub.Begin(now, &stub.Attempt{Tag: auditTag, Op: session.Read, Cookie: &u.last}))
+			break
 		}
-		m.audit.asking = true
-		m.carry(now, m.stub.Begin(now, &stub.Attempt{Tag: auditTag, Op: session.Read, Cookie: &u.last}))
+		a.queue, a.tries = a.queue[1:], 0 // expired, or may be before the answer
 	}
-	return len(m.audit.queue) > 0
+	return len(a.queue) > 0
 }
 
 // Audit returns what the audit has found so far.

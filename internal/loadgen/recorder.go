@@ -136,6 +136,9 @@ func (r *Recorder) seal() {
 func (r *Recorder) Attempt(now time.Duration, a Attempt) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if !r.started {
+		return
+	}
 	measured := r.at(now)
 	r.open.Count[a.Outcome]++
 	r.open.Busy += a.Latency
@@ -153,6 +156,9 @@ func (r *Recorder) Attempt(now time.Duration, a Attempt) {
 func (r *Recorder) Late(now time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if !r.started {
+		return
+	}
 	r.at(now)
 	r.open.Late++
 }

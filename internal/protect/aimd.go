@@ -19,6 +19,8 @@ func newAIMD() *aimd { return &aimd{size: aimdStart} }
 
 func (w *aimd) Admit(_ time.Duration, inFlight int) bool { return float64(inFlight+1) <= w.size }
 
+func (w *aimd) Sent(time.Duration) {}
+
 func (w *aimd) Ack(_, _ time.Duration) { w.size = min(aimdCap, w.size+1/w.size) }
 
 func (w *aimd) Timeout(time.Duration) { w.size = max(aimdFloor, w.size*aimdDecrease) }

@@ -12,6 +12,8 @@ import (
 type Window interface {
 	// Admit reports whether one more operation may go out while so many are in flight.
 	Admit(now time.Duration, inFlight int) bool
+	// Sent tells that an operation has gone out, after Admit has let it.
+	Sent(now time.Duration)
 	// Ack tells of an answer within the time-out and of its round-trip time.
 	Ack(now, rtt time.Duration)
 	// Timeout tells of an operation that was not answered within its time-out.
@@ -26,8 +28,8 @@ type Policy struct {
 	// Summary is one line for help texts: the rule in words.
 	Summary string
 	// New returns the window of a stub that has just met a brick. The time-out is
-	// the one that operations will carry.
-	New func(timeout time.Duration) Window
+	// the one that operations will carry; the seed is for rules that draw lots.
+	New func(timeout time.Duration, seed uint64) Window
 }
 
 // DefaultPolicy is SSM's own.
@@ -37,7 +39,7 @@ var policies = []Policy{
 	{
 		Name:    "aimd",
 		Summary: "SSM's rule: +1 per window of answers, half on a time-out, never below 1",
-		New:     func(time.Duration) Window { return newAIMD() },
+		New:     func(time.Duration, uint64) Window { return newAIMD() },
 	},
 }
 

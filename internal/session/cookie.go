@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -95,17 +96,23 @@ func DecodeCookie(src []byte) (Cookie, error) {
 	return c, nil
 }
 
+// cookieText is strict, so that a cookie has one text only.
+var cookieText = base64.RawURLEncoding.Strict()
+
 // String returns the cookie in the form in which a browser would carry it:
 // unpadded URL-safe base64 of its bytes.
 func (c *Cookie) String() string {
-	return base64.RawURLEncoding.EncodeToString(c.AppendBinary(nil))
+	return cookieText.EncodeToString(c.AppendBinary(nil))
 }
 
 // ParseCookie is the inverse of String. Every error wraps ErrCookie.
 func ParseCookie(s string) (Cookie, error) {
-	src, err := base64.RawURLEncoding.DecodeString(s)
+	src, err := cookieText.DecodeString(s)
 	if err != nil {
 		return Cookie{}, fmt.Errorf("%w: %w", ErrCookie, err)
+	}
+	if strings.ContainsAny(s, "\r\n") { // which even a strict decoder skips
+		return Cookie{}, fmt.Errorf("%w: it is broken over lines", ErrCookie)
 	}
 	return DecodeCookie(src)
 }

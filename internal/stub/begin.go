@@ -122,8 +122,10 @@ func (c *Core) send(now time.Duration, k *call, to int32, r session.Request) {
 	k.legs[k.count] = leg{brick: to, pending: true, sent: now}
 	k.count++
 	k.pending++
-	c.bricks[to].inFlight++
-	c.fx.Sends = append(c.fx.Sends, Send{To: c.bricks[to].id, Request: r})
+	b := &c.bricks[to]
+	b.inFlight++
+	b.window.Sent(now)
+	c.fx.Sends = append(c.fx.Sends, Send{To: b.id, Request: r})
 }
 
 func (c *Core) complete(tag uint64, op session.Op, outcome session.Outcome) {

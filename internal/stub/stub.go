@@ -108,7 +108,7 @@ func (c *Core) Up(id session.BrickID, s protect.Setting) {
 	}
 	b := &c.bricks[i]
 	b.up, b.setting = true, s
-	b.window = c.cfg.Policy.New(c.cfg.Timeout)
+	b.window = c.cfg.Policy.New(c.cfg.Timeout, c.rng.Uint64())
 }
 
 // Heard tells of the protection in a brick's heartbeat. Windows that come into
@@ -120,7 +120,7 @@ func (c *Core) Heard(id session.BrickID, s protect.Setting) {
 	}
 	b := &c.bricks[i]
 	if s.Window && !b.setting.Window {
-		b.window = c.cfg.Policy.New(c.cfg.Timeout)
+		b.window = c.cfg.Policy.New(c.cfg.Timeout, c.rng.Uint64())
 	}
 	b.setting = s
 }
@@ -128,6 +128,7 @@ func (c *Core) Heard(id session.BrickID, s protect.Setting) {
 // Down tells that a brick cannot be reached: what was in flight to it has failed.
 func (c *Core) Down(now time.Duration, id session.BrickID) *Effects {
 	c.reset()
+	c.expire(now)
 	i, known := c.index[id]
 	if !known || !c.bricks[i].up {
 		return &c.fx

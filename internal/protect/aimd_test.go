@@ -1,0 +1,142 @@
+package protect
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+const timeout = 60 * time.Millisecond
+
+// play tells a window of answers (+) and time-outs (-).
+func play(w Window, events string) {
+	for i, e := range events {
+		now := time.Duration(i) * time.Millisecond
+		if e == '+' {
+			w.Ack(now, 5*time.Millisecond)
+		} else {
+			w.Timeout(now)
+		}
+	}
+}
+
+func TestAIMD(t *testing.T) {
+	tests := []struct {
+		name   string
+		events string
+		want   float64
+	}{
+		{"starts at 1", "", 1},
+		{"an answer adds 1/window", "+", 2},
+		{"and again", "++", 2.5},
+		{"and again", "+++", 2.9},
+		{"a time-out halves", "++++-", (2.9 + 1/2.9) / 2},
+		{"floor", "-", 1},
+		{"floor after growth", "++---", 1},
+		{"grows from the floor as from the start", "++---+", 2},
+		{"halves and grows", "+++-+", 1.45 + 1/1.45},
+		{"cap", strings.Repeat("+", 600_000), 1000},
+		{"halves from the cap", strings.Repeat("+", 600_000) + "-", 500},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newAIMD()
+			play(w, tt.events)
+			if math.Abs(w.Size()-tt.want) > 1e-12 {
+				t.Errorf("window %v, want %v", w.Size(), tt.want)
+			}
+		})
+	}
+}
+
+// As many answers as the window has room for, all of one round trip, add about one.
+func TestAIMDGrowsByOnePerRoundTrip(t *testing.T) {
+	w := newAIMD()
+	for trip := range 100 {
+		before := w.Size()
+		room := math.Floor(before)
+		for range int(room) {
+			w.Ack(0, 0)
+		}
+		// Every answer adds at most 1/before, and at least 1/(before+1).
+		if grown := w.Size() - before; grown < room/(before+1)-1e-9 || grown > room/before+1e-9 {
+			t.Fatalf("round trip %d: %v grew by %v", trip, before, grown)
+		}
+	}
+}
+
+// Whatever happens, a policy keeps to its window, answers a time-out by less and never
+// gives a brick up for good.
+func TestPoliciesHoldTheirWindow(t *testing.T) {
+	for _, p := range Policies() {
+		t.Run(p.Name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				w := p.New(timeout, 1)
+				if !w.Admit(0, 0) {
+					t.Fatal("a brick that has just been met is not asked")
+				}
+				now, inFlight := time.Duration(0), 0
+				for range rapid.IntRange(0, 300).Draw(t, "events") {
+					now += time.Duration(rapid.IntRange(0, 50).Draw(t, "after ms")) * time.Millisecond
+					before := w.Size()
+					switch event := rapid.IntRange(0, 3).Draw(t, "event"); {
+					case event < 2:
+						if w.Admit(now, inFlight) {
+							w.Sent(now)
+							inFlight++
+							if float64(inFlight) > max(1, before) {
+								t.Fatalf("window %v admits %d", before, inFlight)
+							}
+						}
+					case inFlight == 0:
+					case event == 2:
+						inFlight--
+						w.Ack(now, time.Duration(rapid.Int64Range(0, int64(timeout)).Draw(t, "rtt")))
+					default:
+						inFlight--
+						if w.Timeout(now); w.Size() > before {
+							t.Fatalf("a time-out widened the window from %v to %v", before, w.Size())
+						}
+					}
+					if !(w.Size() > 0) || math.IsInf(w.Size(), 0) {
+						t.Fatalf("window %v", w.Size())
+					}
+				}
+				if !w.Admit(now+time.Hour, 0) {
+					t.Fatalf("window %v: given up for good", w.Size())
+				}
+			})
+		})
+	}
+}
+
+func TestAIMDAdmit(t *testing.T) {
+	tests := []struct {
+		size     float64
+		inFlight int
+		want     bool
+	}{
+		{1, 0, true},
+		{1, 1, false},
+		{1.99, 1, false},
+		{2, 1, true},
+		{2, 2, false},
+		{2.9, 1, true},
+		{2.9, 2, false},
+		{1000, 999, true},
+		{1000, 1000, false},
+		{1, 12, false}, // what was sent before the window came into force
+	}
+	for _, tt := range tests {
+		w := &aimd{size: tt.size}
+		if got := w.Admit(0, tt.inFlight); got != tt.want {
+			t.Errorf("window %v with %d in flight admits one more: %v, want %v", tt.size, tt.inFlight, got, tt.want)
+		}
+		if w.size != tt.size {
+			t.Errorf("asking moved the window from %v to %v", tt.size, w.size)
+		}
+	}
+}
