@@ -15,9 +15,17 @@ func TestCondition(t *testing.T) {
 		text string
 		want bool
 	}{
-		{"goodput_rps<1300", false}, {"goodput_rps > 1300", true}, {"goodput_rps==1580", true}, {"goodput_rps!=1580", false},
-		{"p99_ms>=55", true}, {"p99_ms<=54.9", false}, {"machines<15", true},
-		{"on:goodput_rps>1", true}, {"off:goodput_rps>1", false}, {"steady==1", true}, {"generator_ok==0", true},
+		{"goodput_rps<1300", false},
+		{"goodput_rps > 1300", true},
+		{"goodput_rps==1580", true},
+		{"goodput_rps!=1580", false},
+		{"p99_ms>=55", true},
+		{"p99_ms<=54.9", false},
+		{"machines<15", true},
+		{"on:goodput_rps>1", true},
+		{"off:goodput_rps>1", false},
+		{"steady==1", true},
+		{"generator_ok==0", true},
 	}
 	for _, tt := range tests {
 		c, err := ParseCondition(tt.text)
