@@ -28,7 +28,8 @@ build: doctor ## build bin/ssmctl
 
 # The tests come last, so that the run ends with what go test says.
 .PHONY: test
-test: lint build ## everything that CI runs: linters, fuzz targets for a moment, tests under the race detector
+test: lint build ## everything that CI runs: linters, the README's command, fuzz targets for a moment, tests with the race detector
+	@scripts/readme
 	@scripts/fuzz $(FUZZTIME)
 	@go test -race -timeout 8m $(TESTFLAGS) ./...
 
