@@ -28,6 +28,8 @@ func flagsFirst(commands []*cli.Command, args []string) []string {
 		arg := args[at]
 		at++
 		switch {
+		case arg == "--help" || arg == "-h":
+			return append(slices.Clone(ordered), arg) // whatever else is said
 		case arg == "--":
 			return slices.Concat(ordered, []string{arg}, rest, args[at:])
 		case len(arg) < 2 || arg[0] != '-':

@@ -45,6 +45,7 @@ type brickLive struct {
 	Served     float64 `json:"served_rps"`
 	Discarded  float64 `json:"discarded_rps"`
 	Dropped    float64 `json:"dropped_rps"`
+	Garbage    uint64  `json:"garbage_total"` // connections closed for not speaking the protocol
 }
 
 // lookTwice asks all bricks how they are, and again for the rates.
@@ -101,7 +102,7 @@ func liveOf(before, after wire.Heartbeat) *brickLive {
 	b, a := &before.Stats, &after.Stats
 	live := &brickLive{
 		Protection: after.Setting.String(), UptimeSec: a.Uptime.Seconds(),
-		Sessions: a.Sessions, Bytes: a.Bytes, Inbox: a.InboxLen,
+		Sessions: a.Sessions, Bytes: a.Bytes, Inbox: a.InboxLen, Garbage: a.Garbage,
 	}
 	if passed := (a.Uptime - b.Uptime).Seconds(); passed > 0 { // else it was restarted in between
 		rate := func(after, before uint64) float64 { return float64(after-before) / passed }
@@ -114,7 +115,7 @@ func liveOf(before, after wire.Heartbeat) *brickLive {
 // brickColumns are those of the CSV, in their order; the table has the same.
 var brickColumns = []string{
 	"id", "address", "pid", "state", "protection", "profile", "uptime_s", "sessions", "bytes", "inbox",
-	"served_rps", "discarded_rps", "dropped_rps",
+	"served_rps", "discarded_rps", "dropped_rps", "garbage_total",
 }
 
 func renderBricks(c *cli.Context, rows []brickRow) error {
@@ -136,7 +137,7 @@ func renderBricks(c *cli.Context, rows []brickRow) error {
 	table := report.Grid{
 		Header: []string{
 			"id", "address", "pid", "state", "protection", "profile", "uptime", "sessions", "bytes", "inbox",
-			"served\n/s", "discarded\n/s", "dropped\n/s",
+			"served\n/s", "discarded\n/s", "dropped\n/s", "garbage\nclosed",
 		},
 		Left: []bool{true, true, false, true, true, true},
 	}
@@ -148,11 +149,11 @@ func renderBricks(c *cli.Context, rows []brickRow) error {
 
 // cells writes a row in the order of brickColumns; what is not known is empty.
 func (r *brickRow) cells(bytes func(uint64, int) string, uptime func(float64) string) []string {
-	live := make([]string, 8)
+	live := make([]string, 9)
 	if l := r.Live; l != nil {
 		live = []string{
 			l.Protection, uptime(l.UptimeSec), strconv.FormatUint(l.Sessions, 10), bytes(l.Bytes, 10), strconv.FormatUint(l.Inbox, 10),
-			perSecond(l.Served), perSecond(l.Discarded), perSecond(l.Dropped),
+			perSecond(l.Served), perSecond(l.Discarded), perSecond(l.Dropped), strconv.FormatUint(l.Garbage, 10),
 		}
 	}
 	return append([]string{r.ID, r.Addr, strconv.Itoa(r.PID), r.State, live[0], r.Profile}, live[1:]...)

@@ -72,7 +72,7 @@ func brickRestart(c *cli.Context) error {
 }
 
 const brickLogsHelp = `Prints the end of a brick's log. It is kept after the brick is stopped, until another
-one takes its id. Flags stand before the ID.
+one takes its id.
 
   ssmctl brick logs brick-3
   ssmctl brick logs --lines 1000 brick-3`

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/ssmctl/ssmctl/internal/loadgen/coordinator"
 )
 
@@ -41,6 +43,8 @@ func exitCode(err error) int {
 		return exitDone
 	case errors.As(err, &coded):
 		return coded.code
+	case errors.As(err, new(cli.ExitCoder)): // of the library itself: help for what does not exist
+		return exitUsage
 	case errors.Is(err, coordinator.ErrInterrupted), errors.Is(err, context.Canceled):
 		return exitInterrupted
 	default:

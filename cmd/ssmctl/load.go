@@ -63,7 +63,7 @@ func loadFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "fail-if", Usage: "exit 1 if `EXPR` holds for a level; may be repeated"},
 		&cli.BoolFlag{Name: "strict", Usage: "exit 3 if a level is not steady or the load side is not to be believed"},
-		outFlag(),
+		outFlag("keep runs in `DIR`"),
 		&cli.StringFlag{Name: "resume", Usage: "go on with an interrupted `RUN`, with its plan"},
 		&cli.BoolFlag{Name: "csv", Usage: "print the levels as CSV"},
 		&cli.BoolFlag{Name: "json", Usage: "print the levels as JSON"},

@@ -35,6 +35,12 @@ func planOf(c *cli.Context) (result.Plan, error) {
 		Timeout: c.Duration("timeout"), W: c.Int("w"), WQ: c.Int("wq"), R: c.Int("r"),
 		Bricks: c.Int("bricks"), Seed: c.Uint64("seed"), Rate: c.Float64("rate"),
 	}
+	switch { // zero is for flags that are left out
+	case c.IsSet("bricks") && p.Bricks == 0:
+		return p, usagef("--bricks: 0: choose 1 to %d, or leave it out", maxBricks)
+	case c.IsSet("rate") && p.Rate == 0:
+		return p, usagef("--rate: 0: choose more, or leave it out for a closed loop")
+	}
 	for _, check := range []func(*cli.Context, *result.Plan) error{planLevels, planLists, planSize, planNumbers} {
 		if err := check(c, &p); err != nil {
 			return p, usage(err)
@@ -124,12 +130,15 @@ func quorumOf(p *result.Plan, bricks int) error {
 }
 
 // conditionsOf reads every --fail-if.
-func conditionsOf(c *cli.Context) ([]result.Condition, error) {
+func conditionsOf(c *cli.Context, p *result.Plan) ([]result.Condition, error) {
 	var all []result.Condition
 	for _, text := range c.StringSlice("fail-if") {
 		cond, err := result.ParseCondition(text)
 		if err != nil {
 			return nil, usagef("--fail-if: %w", err)
+		}
+		if on := cond.Protection(); on != "" && len(p.Protection) > 0 && !slices.Contains(p.Protection, on) {
+			return nil, usagef("--fail-if: %q can never hold: no level is measured with protection %s: see --protection", text, on)
 		}
 		all = append(all, cond)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/ssmctl/ssmctl/internal/profile"
 	"github.com/ssmctl/ssmctl/internal/protect"
 	"github.com/ssmctl/ssmctl/internal/result"
+	"github.com/ssmctl/ssmctl/internal/session"
 )
 
 // loading is one call of load, between the flags and the result.
@@ -31,89 +32,107 @@ type loading struct {
 	say        *progress
 }
 
-func load(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
-	if c.Bool("csv") && c.Bool("json") {
-		return usagef("--csv, --json: choose one")
-	}
+func load(c *cli.Context) (err error) {
 	l := &loading{say: newProgress(c.App.ErrWriter, c.Bool("quiet"))}
-	var err error
-	if l.conditions, err = conditionsOf(c); err != nil {
+	if err := l.check(c); err != nil {
 		return err
 	}
-	if err := l.planned(c); err != nil {
-		return err
-	}
-	stop, err := l.findBricks(c)
+	running, err := l.choose(c)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = stop() }() // embedded bricks that fail have failed the load
+	if running {
+		release, err := fleet.OpenState("", nil).Occupy()
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
 	if err := l.open(c); err != nil {
 		return err
 	}
-	err = l.measure(c.Context)
-	return l.conclude(c, err)
-}
-
-// planned makes the plan from the flags, or takes that of the run to resume.
-func (l *loading) planned(c *cli.Context) (err error) {
-	if c.IsSet("resume") {
-		return l.resume(c)
-	}
-	l.plan, err = planOf(c)
-	return err
-}
-
-// findBricks finds the running bricks, or starts embedded ones. The function that
-// it returns stops what it started.
-func (l *loading) findBricks(c *cli.Context) (stop func() error, err error) {
-	stop = func() error { return nil }
-	asked := c.String("profile")
-	if l.profile.Name == "" && asked != "" {
-		if l.profile, err = loadProfile(asked); err != nil {
-			return nil, usagef("--profile: %w", err)
-		}
-	}
-	if l.plan.Bricks == 0 || (c.IsSet("resume") && !l.plan.Embedded) {
-		running, err := fleet.Running()
+	if !running {
+		stop, err := l.embed()
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if len(running.Bricks) > 0 {
-			return stop, l.useRunning(running)
-		}
-		if c.IsSet("resume") {
-			return nil, errors.New("--resume: the run was measured on running bricks, and none run: ssmctl brick start as many as then")
+		defer func() { _ = stop() }() // embedded bricks that fail have failed the load
+	}
+	return l.conclude(c, l.measure(c.Context))
+}
+
+// check reads everything of the command line that needs no look at the bricks.
+func (l *loading) check(c *cli.Context) (err error) {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	switch {
+	case c.Bool("csv") && c.Bool("json"):
+		return usagef("--csv, --json: choose one")
+	case c.String("out") == "":
+		return usagef("--out: empty: name a directory, or leave it out")
+	}
+	if c.IsSet("resume") {
+		err = l.resume(c)
+	} else {
+		l.plan, err = planOf(c)
+	}
+	if err != nil {
+		return err
+	}
+	if l.conditions, err = conditionsOf(c, &l.plan); err != nil {
+		return err
+	}
+	if c.IsSet("profile") {
+		if l.profile, err = loadProfile(c.String("profile")); err != nil {
+			return usagef("--profile: %w", err)
 		}
 	}
-	l.plan.Embedded = true
+	return nil
+}
+
+// choose decides on the bricks: those that run, or embedded ones, which are not
+// started yet. It fills in the plan and reports whether it chose running ones.
+func (l *loading) choose(c *cli.Context) (running bool, err error) {
+	resumed := c.IsSet("resume")
+	if (resumed && !l.plan.Embedded) || (!resumed && l.plan.Bricks == 0) {
+		roster, err := fleet.OpenState("", func(what string) { l.say.linef("%s", what) }).Running()
+		switch {
+		case err != nil:
+			return false, err
+		case len(roster.Bricks) > 0:
+			return true, l.useRunning(roster)
+		case len(roster.Dead) > 0:
+			return false, deadError(roster.Dead)
+		case resumed:
+			return false, errors.New("--resume: the run was measured on running bricks, and none run: ssmctl brick start as many as then")
+		}
+	}
 	if l.profile.Name == "" {
 		if l.profile, err = profile.ByName(defaultProfile); err != nil {
-			return nil, err
+			return false, err
 		}
 	}
 	if l.plan.Bricks == 0 {
 		l.plan.Bricks = defaultBricks
 	}
-	if err := l.checkQuorum(); err != nil {
-		return nil, err
+	l.plan.Embedded = true
+	return false, l.checkQuorum()
+}
+
+func deadError(dead []session.BrickID) error {
+	names := make([]string, len(dead))
+	for i, id := range dead {
+		names[i] = id.String()
 	}
-	cluster, err := fleet.Embedded(l.plan.Bricks, l.profile, protect.On, 0, l.plan.Seed)
-	if err != nil {
-		return nil, err
-	}
-	l.bricks = cluster.Bricks()
-	l.say.linef("started %d embedded bricks, profile %s (%s); they stop with this load", len(l.bricks), l.profile.Name, l.profile.Processor.Kind)
-	return cluster.Close, nil
+	return fmt.Errorf("no bricks reachable: %s ended without being stopped: ssmctl brick restart each, or ssmctl brick stop and use embedded ones",
+		strings.Join(names, ", "))
 }
 
 // useRunning takes the bricks that brick start has started.
 func (l *loading) useRunning(running *fleet.Roster) error {
-	if l.profile.Name != "" && l.profile.Name != running.Profile.Name {
-		return usagef("--profile: the running bricks have profile %s, not %s: leave it out, or ssmctl brick stop first, or use embedded ones by --bricks %d",
+	if l.profile.Name != "" && !l.profile.Same(&running.Profile) {
+		return usagef("--profile: the running bricks have profile %s, and %s differs: leave it out, or ssmctl brick stop first, or use embedded ones by --bricks %d",
 			running.Profile.Name, l.profile.Name, defaultBricks)
 	}
 	if n := l.plan.Bricks; n > 0 && n != len(running.Bricks) {
@@ -124,7 +143,7 @@ func (l *loading) useRunning(running *fleet.Roster) error {
 	for _, id := range running.Dead {
 		l.say.linef("%s is dead and takes no part: ssmctl brick restart %s", id, id)
 	}
-	l.say.linef("using %d running bricks, profile %s (%s)", len(l.bricks), l.profile.Name, l.profile.Processor.Kind)
+	l.say.linef("using %s that run, profile %s (%s)", plural(len(l.bricks), "brick"), l.profile.Name, l.profile.Processor.Kind)
 	return l.checkQuorum()
 }
 
@@ -136,14 +155,24 @@ func (l *loading) checkQuorum() error {
 	return nil
 }
 
+// embed starts the load's own bricks. The function that it returns stops them.
+func (l *loading) embed() (stop func() error, err error) {
+	cluster, err := fleet.Embedded(l.plan.Bricks, l.profile, protect.On, 0, l.plan.Seed)
+	if err != nil {
+		return nil, err
+	}
+	l.bricks = cluster.Bricks()
+	l.say.linef("started %d embedded bricks, profile %s (%s); they stop with this load", len(l.bricks), l.profile.Name, l.profile.Processor.Kind)
+	return cluster.Close, nil
+}
+
 // open makes the run directory, or opens the one to resume.
 func (l *loading) open(c *cli.Context) (err error) {
-	if l.skip > 0 || c.IsSet("resume") {
+	if c.IsSet("resume") {
 		l.dir, err = result.Resume(l.resumePath(c), l.skip)
 		return err
 	}
-	m := manifestOf(c, &l.plan, &l.profile)
-	l.dir, err = result.Create(c.String("out"), m)
+	l.dir, err = result.Create(c.String("out"), manifestOf(c, &l.plan, &l.profile))
 	return err
 }
 
@@ -159,12 +188,23 @@ func (l *loading) measure(ctx context.Context) (err error) {
 		if startErr != nil {
 			return startErr
 		}
-		defer func() { err = errors.Join(err, a.Close()) }()
+		defer func() { err = inOneLine(err, a.Close()) }()
 		cfg.Agents = append(cfg.Agents, coordinator.Agent{Host: "localhost", In: a.In, Out: a.Out})
 	}
 	l.say.begin(&l.plan, l.skip)
 	defer l.say.end()
 	return coordinator.New(cfg).Run(ctx)
+}
+
+// inOneLine joins what went wrong with what followed from it.
+func inOneLine(err, then error) error {
+	switch {
+	case then == nil:
+		return err
+	case err == nil:
+		return then
+	}
+	return fmt.Errorf("%w (%w)", err, then)
 }
 
 func (l *loading) sink(level result.Level) error {
@@ -205,7 +245,7 @@ func (l *loading) conclude(c *cli.Context, measured error) error {
 	}
 	l.say.linef("kept in %s", l.dir.Path())
 	if measured != nil {
-		l.say.linef("go on with: ssmctl load --resume %s", run.Manifest.Run)
+		l.say.linef("go on with: ssmctl load --resume %s", l.dir.Path())
 		return measured
 	}
 	return verdict(run.Rows, l.conditions, c.Bool("strict"))
@@ -218,11 +258,11 @@ func verdict(rows []result.Row, conditions []result.Condition, strict bool) erro
 		r := &rows[i]
 		for j := range conditions {
 			if holds, shown := conditions[j].Holds(r); holds {
-				failed = append(failed, fmt.Sprintf("%s at %d machines, protection %s: %s", conditions[j].String(), r.Machines, r.Protection, shown))
+				failed = append(failed, fmt.Sprintf("%s at %s, protection %s: %s", conditions[j].String(), plural(r.Machines, "machine"), r.Protection, shown))
 			}
 		}
 		if r.Weak() {
-			weak = append(weak, fmt.Sprintf("%d machines, protection %s", r.Machines, r.Protection))
+			weak = append(weak, fmt.Sprintf("%s, protection %s", plural(r.Machines, "machine"), r.Protection))
 		}
 	}
 	switch {

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"strings"
 	"syscall"
 
@@ -26,12 +27,14 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Ignore(syscall.SIGPIPE) // whoever reads our output may leave; the run does not end with them
 	defer signal.Stop(signals)
 	go func() {
 		<-signals
 		cancel()
 		<-signals // the second one leaves at once
+		_, _ = io.WriteString(errOut, "ssmctl: left at once: see ssmctl protect status for what the bricks were left with\n")
 		os.Exit(exitInterrupted)
 	}()
 	app := newApp(in, out, errOut)
@@ -63,8 +66,15 @@ func newApp(in io.Reader, out, errOut io.Writer) *cli.App {
 
 // onUsageError keeps a bad flag from printing the help on stdout.
 func onUsageError(c *cli.Context, err error, _ bool) error {
-	return usagef("%w: %s --help lists the flags", err, c.Command.HelpName)
+	text := oneDash.ReplaceAllString(err.Error(), " --$1")
+	if strings.Contains(text, "time: ") || strings.HasSuffix(text, "parse error") {
+		text += ", times are written 10s or 2m"
+	}
+	return usagef("%s: %s --help lists the flags", text, c.Command.HelpName)
 }
+
+// oneDash finds the library's way to write a flag.
+var oneDash = regexp.MustCompile(` -([a-z])`)
 
 // verb names the command under way as its caller wrote it, without the program.
 func verb(c *cli.Context) string { return strings.TrimPrefix(c.Command.HelpName, c.App.Name+" ") }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"slices"
 
@@ -26,7 +27,7 @@ func profileCommand() *cli.Command {
 				Name:      "show",
 				Usage:     "print a built-in profile as YAML, to read or to start one of your own from",
 				ArgsUsage: "NAME",
-				Description: "ssmctl profile show nsdi04 > mine.yaml\n" +
+				Description: "ssmctl profile show nsdi04 > mine.yaml     # then give it a name of its own\n" +
 					"ssmctl load --machines 4,14 --profile mine.yaml",
 				OnUsageError: onUsageError,
 				Action:       profileShow,
@@ -77,7 +78,7 @@ func loadProfile(nameOrFile string) (profile.Profile, error) {
 	if slices.Contains(profile.Names(), nameOrFile) {
 		return profile.ByName(nameOrFile)
 	}
-	src, err := os.ReadFile(nameOrFile)
+	src, err := readProfile(nameOrFile)
 	if err != nil {
 		return profile.Profile{}, fmt.Errorf("%q is neither a profile (%v) nor a file that can be read: %w", nameOrFile, profile.Names(), err)
 	}
@@ -85,5 +86,24 @@ func loadProfile(nameOrFile string) (profile.Profile, error) {
 	if err != nil {
 		return profile.Profile{}, fmt.Errorf("%s: %w", nameOrFile, err)
 	}
+	if own, err := profile.ByName(p.Name); err == nil && !p.Same(&own) {
+		return profile.Profile{}, fmt.Errorf("%s: name: %s is built in, and this one differs from it: give it a name of its own", nameOrFile, p.Name)
+	}
 	return p, nil
+}
+
+// maxProfile bounds what is read of a profile, in bytes.
+const maxProfile = 1 << 20
+
+func readProfile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	src, err := io.ReadAll(io.LimitReader(f, maxProfile+1))
+	if err == nil && len(src) > maxProfile {
+		err = fmt.Errorf("more than %d bytes", maxProfile)
+	}
+	return src, err
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/vbauerster/mpb/v8"
@@ -22,9 +23,17 @@ type progress struct {
 	quiet  bool
 	bars   *mpb.Progress // nil unless a run is shown on a terminal
 	bar    *mpb.Bar
-	now    string // what the bar says of the level under way
+	now    atomic.Pointer[string] // what the bar says of the level under way; it is drawn by another goroutine
 	levels int
 	done   int
+}
+
+// plural counts things in words.
+func plural(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }
 
 // levelOverhead is what a level takes beside its warm-up and its measured time.
@@ -51,25 +60,35 @@ func (p *progress) begin(plan *result.Plan, skip int) {
 	p.levels, p.done = len(points), skip
 	each := plan.Warmup + plan.Duration
 	left := len(points) - skip
-	p.linef("%d levels of %v, %v warm-up each: about %v", left, plan.Duration, plan.Warmup, time.Duration(left)*(each+levelOverhead))
+	p.linef("%s of %v, %v warm-up each: about %v", plural(left, "level"), plan.Duration, plan.Warmup, time.Duration(left)*(each+levelOverhead))
 	f, ok := p.err.(*os.File)
 	if p.quiet || !ok || !term.IsTerminal(int(f.Fd())) {
 		return
 	}
 	p.bars = mpb.New(mpb.WithOutput(f), mpb.WithWidth(40))
-	p.bar = p.bars.AddBar(int64(left)*int64(each/time.Second),
-		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return p.now })),
+	// Made without a total, the bar is complete when end says so and not before: what is
+	// said after its last second would be lost.
+	p.bar = p.bars.AddBar(0,
+		mpb.PrependDecorators(decor.Any(p.current)),
 		mpb.AppendDecorators(decor.Percentage()))
+	p.bar.SetTotal(int64(left)*int64(each/time.Second), false)
 }
 
-// end closes the bar.
+func (p *progress) current(decor.Statistics) string {
+	if now := p.now.Load(); now != nil {
+		return *now
+	}
+	return ""
+}
+
+// end closes the bar. What was said above it last is drawn with its last state.
 func (p *progress) end() {
 	if p.bars == nil {
 		return
 	}
-	p.bar.Abort(false)
+	p.bar.SetTotal(-1, true)
 	p.bars.Wait()
-	p.bars = nil
+	p.bars, p.bar = nil, nil
 }
 
 // second shows a second of the level under way.
@@ -77,12 +96,13 @@ func (p *progress) second(at loadgen.Point, s result.Second) {
 	if p.bar == nil {
 		return
 	}
-	p.now = fmt.Sprintf("%d machines, protection %s: %d/s ", at.Machines, s.Protection, s.Count[session.OK])
+	now := fmt.Sprintf("%d machines, protection %s: %d/s ", at.Machines, s.Protection, s.Count[session.OK])
+	p.now.Store(&now)
 	p.bar.Increment()
 }
 
 // level says how a level came out.
 func (p *progress) level(r *result.Row) {
 	p.done++
-	p.linef("%d/%d: %d machines, protection %s: goodput %.0f/s, failed %.0f/s", p.done, p.levels, r.Machines, r.Protection, r.Goodput(), r.Failed())
+	p.linef("%d/%d: %s, protection %s: goodput %.0f/s, failed %.0f/s", p.done, p.levels, plural(r.Machines, "machine"), r.Protection, r.Goodput(), r.Failed())
 }

@@ -35,7 +35,7 @@ func reportCommand() *cli.Command {
 			&cli.StringFlag{Name: "compare", Usage: "compare with `RUN`, level by level"},
 			&cli.StringFlag{Name: "plot", Usage: "draw the curves into `FILE`.svg or .png"},
 			&cli.StringFlag{Name: "html", Usage: "write one self-contained page into `FILE`"},
-			outFlag(),
+			outFlag(lookForRuns),
 		},
 		OnUsageError: onUsageError,
 		Action:       showReport,

@@ -15,9 +15,11 @@ import (
 // defaultRuns is where runs are kept unless --out names another place.
 const defaultRuns = "runs"
 
-func outFlag() *cli.StringFlag {
-	return &cli.StringFlag{Name: "out", Value: defaultRuns, Usage: "keep runs in `DIR`"}
+func outFlag(use string) *cli.StringFlag {
+	return &cli.StringFlag{Name: "out", Value: defaultRuns, Usage: use}
 }
+
+const lookForRuns = "look for runs in `DIR`"
 
 func runsCommand() *cli.Command {
 	return &cli.Command{
@@ -26,11 +28,11 @@ func runsCommand() *cli.Command {
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list runs, the oldest first",
-				Flags: []cli.Flag{outFlag()}, OnUsageError: onUsageError, Action: runsList,
+				Flags: []cli.Flag{outFlag(lookForRuns)}, OnUsageError: onUsageError, Action: runsList,
 			},
 			{
 				Name: "rm", Usage: "remove runs with all that they hold", ArgsUsage: "RUN...",
-				Flags: []cli.Flag{outFlag()}, OnUsageError: onUsageError, Action: runsRemove,
+				Flags: []cli.Flag{outFlag(lookForRuns)}, OnUsageError: onUsageError, Action: runsRemove,
 			},
 		},
 		OnUsageError: onUsageError,
@@ -55,13 +57,17 @@ func runsList(c *cli.Context) error {
 		Left:   []bool{true, true, true, true, true, true, true},
 	}
 	for _, e := range entries {
-		r, err := result.Open(e.Path)
-		if err != nil {
-			return err
+		m, state, levels := &e.Manifest, string(e.State), strconv.Itoa(e.Levels)
+		if r, err := result.Open(e.Path); err != nil {
+			state = "damaged"
+			if err := sayf(c, "%s: %v: ssmctl runs rm %s removes it", e.Path, err, m.Run); err != nil {
+				return err
+			}
+		} else {
+			levels = strconv.Itoa(len(r.Rows))
 		}
-		p := &r.Manifest.Plan
-		table.Add(r.Manifest.Run, r.Manifest.Started.Format(time.DateTime), string(r.State), r.Manifest.Mode,
-			r.Manifest.Profile.Name, levelsText(p.Machines), orAsFound(p.Protection), strconv.Itoa(len(r.Rows)))
+		table.Add(m.Run, m.Started.Format(time.DateTime), state, m.Mode, m.Profile.Name,
+			levelsText(m.Plan.Machines), orAsFound(m.Plan.Protection), levels)
 	}
 	return table.Write(c.App.Writer)
 }

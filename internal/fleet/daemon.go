@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"reflect"
 	"slices"
 	"strconv"
 
@@ -178,7 +177,7 @@ func (s *State) Running() (*Roster, error) {
 	roster := &Roster{Dead: idsOf(dead)}
 	for i := range running {
 		first, r := &running[0], &running[i]
-		if !reflect.DeepEqual(first.Profile, r.Profile) {
+		if !first.Profile.Same(&r.Profile) {
 			return nil, fmt.Errorf("the running bricks differ: %s has profile %s, %s another one, %s: stop one kind of them with ssmctl brick stop",
 				first.ID, first.Profile.Name, r.ID, r.Profile.Name)
 		}

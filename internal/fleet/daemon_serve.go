@@ -88,7 +88,11 @@ func (o *Order) serve(ctx context.Context, ln net.Listener, log *slog.Logger) er
 	}
 	log.Info("serving", "addr", ln.Addr(), "profile", o.Profile.Name, "protection", o.Protection, "pid", os.Getpid())
 	err = brickd.New(cfg).Serve(ctx, ln)
-	log.Info("stopped", "error", err)
+	if err != nil {
+		log.Error("stopped", "error", err)
+	} else {
+		log.Info("stopped")
+	}
 	return err
 }
 

@@ -143,7 +143,8 @@ func (s *State) Records() ([]Record, error) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // another ssmctl has just removed it
 		case err != nil:
-			return nil, &StateError{Path: path, Err: err, Hint: "it is no record of this version: see to its process, then remove it"}
+			// One bad record must not keep the others' bricks from being listed and stopped.
+			s.notice("%s: %v: it is no record of this version: see to its process, then remove it", path, err)
 		default:
 			records = append(records, r)
 		}

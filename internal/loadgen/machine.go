@@ -17,6 +17,18 @@ type Outlet interface {
 	Send(to session.BrickID, r *session.Request)
 }
 
+// Observer is told what happens on a machine; see Recorder, which is one.
+type Observer interface {
+	// Attempt tells of the end of an attempt.
+	Attempt(now time.Duration, a Attempt)
+	// Late tells of a reply that came too late.
+	Late(now time.Duration)
+	// Setting tells of the protection that the machine's bricks announce.
+	Setting(now time.Duration, s protect.Setting, agreed bool)
+	// Lag tells by how much a user's turn came later than planned.
+	Lag(now, late time.Duration)
+}
+
 // MachineConfig describes one load machine: a stub and its users.
 type MachineConfig struct {
 	ID      int // from 0; decides keys and randomness together with Seed
@@ -41,13 +53,13 @@ type Machine struct {
 	rng      *rand.Rand
 	value    []byte // stamped anew for every write
 	out      Outlet
-	rec      *Recorder
+	rec      Observer
 	audit    audit
 	stopped  bool
 }
 
 // NewMachine returns a machine that can meet its bricks. Its users begin with Start.
-func NewMachine(cfg MachineConfig, out Outlet, rec *Recorder) *Machine {
+func NewMachine(cfg MachineConfig, out Outlet, rec Observer) *Machine {
 	seed := mix(cfg.Seed ^ mix(uint64(cfg.ID)))
 	cfg.Stub.Seed = seed
 	m := &Machine{
@@ -99,7 +111,12 @@ func (m *Machine) Heard(now time.Duration, id session.BrickID, s protect.Setting
 	m.note(now)
 }
 
+// note tells the recorder of the bricks' protection. Without a brick nothing is
+// known of it, and what was known last stands.
 func (m *Machine) note(now time.Duration) {
+	if m.stub.Reachable() == 0 {
+		return
+	}
 	s, agreed := m.stub.Setting()
 	m.rec.Setting(now, s, agreed)
 }

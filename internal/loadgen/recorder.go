@@ -2,7 +2,6 @@ package loadgen
 
 import (
 	"fmt"
-	"sync"
 	"time"
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
@@ -43,9 +42,8 @@ const (
 )
 
 // Recorder gathers what happens on the machines of one process during a level, by
-// second. It is safe for concurrent use by machines whose clocks are the same.
+// second. Machines that run concurrently share it under a lock of their shell.
 type Recorder struct {
-	mu      sync.Mutex
 	warmup  time.Duration
 	zero    time.Duration // the start of second 0, once the load has started
 	started bool
@@ -74,8 +72,6 @@ func NewRecorder(warmup time.Duration, measured, first, machines int) *Recorder 
 
 // Start begins the series.
 func (r *Recorder) Start(now time.Duration) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.zero, r.started = now+r.warmup, true
 	r.open.Second = r.second(now)
 }
@@ -134,8 +130,6 @@ func (r *Recorder) seal() {
 
 // Attempt records the end of an attempt.
 func (r *Recorder) Attempt(now time.Duration, a Attempt) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if !r.started {
 		return
 	}
@@ -154,8 +148,6 @@ func (r *Recorder) Attempt(now time.Duration, a Attempt) {
 
 // Late records a reply that came too late.
 func (r *Recorder) Late(now time.Duration) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if !r.started {
 		return
 	}
@@ -165,8 +157,6 @@ func (r *Recorder) Late(now time.Duration) {
 
 // Setting records the protection that a machine's bricks announce.
 func (r *Recorder) Setting(now time.Duration, s protect.Setting, agreed bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.at(now)
 	r.open.Protection = s.String()
 	if !agreed {
@@ -176,8 +166,6 @@ func (r *Recorder) Setting(now time.Duration, s protect.Setting, agreed bool) {
 
 // Lag records by how much a user's turn came later than planned.
 func (r *Recorder) Lag(now, late time.Duration) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if r.at(now) {
 		// In range, RecordValue cannot fail.
 		_ = r.lag.RecordValue(min(int64(late), lagHighest))
@@ -186,8 +174,6 @@ func (r *Recorder) Lag(now, late time.Duration) {
 
 // Cut returns the seconds that have ended by now and were not returned before.
 func (r *Recorder) Cut(now time.Duration) ([]Interval, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.at(now)
 	cut := r.closed
 	r.closed = nil
@@ -199,14 +185,10 @@ func (r *Recorder) Cut(now time.Duration) ([]Interval, error) {
 
 // PerMachine returns the ok attempts of each machine in the measured seconds.
 func (r *Recorder) PerMachine() []uint64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	return append([]uint64(nil), r.perUnit...)
 }
 
 // LagAt returns the delay that share of all turns did not exceed; 0.99 is p99.
 func (r *Recorder) LagAt(share float64) time.Duration {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	return time.Duration(r.lag.ValueAtQuantile(100 * share))
 }

@@ -141,7 +141,7 @@ func TestRejectedReadIsRepeated(t *testing.T) {
 	w.sent = nil
 	full := w.now + 60*ms
 	w.run(full + second/10)
-	if rejected := w.m.rec.open.Count[session.Rejected]; rejected < 1 {
+	if rejected := w.rec.open.Count[session.Rejected]; rejected < 1 {
 		t.Fatalf("%d attempts were rejected", rejected)
 	}
 	first := w.sent[0]

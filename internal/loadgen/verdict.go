@@ -13,13 +13,13 @@ import (
 type Generation struct {
 	Users    int // of a closed loop; 0 in an open one
 	Measured time.Duration
-	Attempts uint64        // that ended in the measured seconds
 	Busy     time.Duration // sum of their latencies
 	Rest     time.Duration // sum of the users' own times after them
 	Timeout  time.Duration
 	LagP99   time.Duration // of the users' turns, of the worst agent
-	CPU      float64       // cores used by the busiest agent
-	Cores    int           // that it may use
+	CPU      float64       // cores used by the agents of the busiest host
+	Cores    int           // of that host
+	HostBusy float64       // share of the busiest host's processor time in use, by whatever; 0 is not known
 	BrickLag time.Duration // p99 of the emulated bricks' replies, of the worst brick
 }
 
@@ -29,8 +29,11 @@ const (
 	// maxLagShare of the time-out: a turn or a reply that is late by more could turn
 	// an answer in time into a time-out.
 	maxLagShare = 0.1
-	// maxCPUShare of the cores that an agent may use: beyond it, turns wait for a core.
+	// maxCPUShare of a host's cores for its agents: beyond it, turns wait for a core.
 	maxCPUShare = 0.85
+	// maxHostBusy is where a host has no processor time left: whatever runs on it waits
+	// for the rest, and a faster load side would have shown another figure.
+	maxHostBusy = 0.97
 	// maxLawGap between users and throughput x cycle: in a closed loop each user is
 	// always either waiting or resting, so what is missing was spent in the load side.
 	maxLawGap = 0.05
@@ -48,7 +51,10 @@ func (g *Generation) Judge() result.Verdict {
 		fail("1 emulated reply in 100 left %v late, over %v", g.BrickLag.Round(10*time.Microsecond), bound)
 	}
 	if g.CPU > maxCPUShare*float64(g.Cores) {
-		fail("an agent used %.2f of %d cores", g.CPU, g.Cores)
+		fail("the agents of a host used %.2f of its %d cores", g.CPU, g.Cores)
+	}
+	if g.HostBusy > maxHostBusy {
+		fail("a host of the load was %.0f %% busy: whatever ran there waited for the rest", 100*g.HostBusy)
 	}
 	if gap := g.LawGap(); gap > maxLawGap || gap < -maxLawGap {
 		fail("users = throughput x cycle is off by %+.1f %%", 100*gap)
@@ -59,7 +65,7 @@ func (g *Generation) Judge() result.Verdict {
 // LawGap is by what share the users exceed throughput x cycle; 0 in an open loop.
 func (g *Generation) LawGap() float64 {
 	present := (g.Busy + g.Rest).Seconds()
-	if g.Users == 0 || g.Measured <= 0 || present == 0 {
+	if g.Users == 0 || g.Measured <= 0 {
 		return 0
 	}
 	return 1 - present/(float64(g.Users)*g.Measured.Seconds())

@@ -10,7 +10,7 @@ import (
 func TestJudge(t *testing.T) {
 	// 12 users for 100 s are present for 1200 s.
 	sound := Generation{
-		Users: 12, Measured: 100 * time.Second, Attempts: 12_000, Busy: 400 * time.Second, Rest: 800 * time.Second,
+		Users: 12, Measured: 100 * time.Second, Busy: 400 * time.Second, Rest: 800 * time.Second,
 		Timeout: 60 * time.Millisecond, LagP99: time.Millisecond, CPU: 0.5, Cores: 2, BrickLag: time.Millisecond,
 	}
 	tests := []struct {
@@ -24,13 +24,15 @@ func TestJudge(t *testing.T) {
 		}, nil},
 		{"turns late", func(g *Generation) { g.LagP99 = 6*time.Millisecond + 1 }, []string{"turn"}},
 		{"replies late", func(g *Generation) { g.BrickLag = 6*time.Millisecond + 1 }, []string{"emulated reply"}},
-		{"no core free", func(g *Generation) { g.CPU = 1.71 }, []string{"1.71 of 2 cores"}},
+		{"no core free", func(g *Generation) { g.CPU = 1.71 }, []string{"1.71 of its 2 cores"}},
 		{"time missing", func(g *Generation) { g.Rest = 739 * time.Second }, []string{"+5.1 %"}},
 		{"time too much", func(g *Generation) { g.Rest = 861 * time.Second }, []string{"-5.1 %"}},
 		{"a longer time-out bears more", func(g *Generation) { g.LagP99, g.Timeout = 50*time.Millisecond, time.Second }, nil},
 		{"open loop: the law says nothing", func(g *Generation) { g.Users, g.Rest = 0, 0 }, nil},
 		{"open loop: late all the same", func(g *Generation) { g.Users, g.LagP99 = 0, time.Second }, []string{"turn"}},
-		{"no attempt has ended", func(g *Generation) { g.Busy, g.Rest, g.Attempts = 0, 0, 0 }, nil},
+		{"no attempt has ended", func(g *Generation) { g.Busy, g.Rest = 0, 0 }, []string{"+100.0 %"}},
+		{"a host without an idle core", func(g *Generation) { g.HostBusy = 0.98 }, []string{"98 % busy"}},
+		{"a host that is busy, not full", func(g *Generation) { g.HostBusy = 0.97 }, nil},
 		{"everything", func(g *Generation) {
 			g.LagP99, g.BrickLag, g.CPU, g.Rest = time.Second, time.Second, 2, 0
 		}, []string{"turn", "reply", "cores", "cycle"}},

@@ -50,7 +50,7 @@ func ByName(name string) (Profile, error) {
 func Parse(src []byte) (Profile, error) {
 	var p Profile
 	if err := yaml.UnmarshalWithOptions(src, &p, yaml.Strict()); err != nil {
-		return Profile{}, fmt.Errorf("profile: %w", err)
+		return Profile{}, fmt.Errorf("profile: %s", yaml.FormatError(err, false, false))
 	}
 	if err := p.Validate(); err != nil {
 		return Profile{}, fmt.Errorf("profile: %w", err)

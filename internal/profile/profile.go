@@ -52,6 +52,11 @@ type Users struct {
 	Expiry     time.Duration `yaml:"expiry,omitempty" json:"expiry"`           // life of the states they write; whole seconds, at least 1s
 }
 
+// Same reports whether two profiles mean the same system, whatever words they come with.
+func (p *Profile) Same(q *Profile) bool {
+	return p.Name == q.Name && p.Processor == q.Processor && p.Network == q.Network && p.Users == q.Users
+}
+
 // Emulated reports whether the processor has costs of its own.
 func (p *Processor) Emulated() bool { return p.Kind == Emulated }
 

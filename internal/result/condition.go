@@ -45,6 +45,9 @@ func ParseCondition(s string) (Condition, error) {
 // String returns the condition as it was written.
 func (c *Condition) String() string { return c.text }
 
+// Protection returns the protection that the condition is about; empty is any.
+func (c *Condition) Protection() string { return c.protection }
+
 // Holds reports whether a row meets the condition, and the row's figure.
 func (c *Condition) Holds(r *Row) (bool, string) {
 	shown := levelRecord(r)[c.column]

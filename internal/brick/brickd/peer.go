@@ -2,6 +2,7 @@ package brickd
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -103,11 +104,11 @@ func (s *Server) greet(p *peer, in *wire.Reader) error {
 	kind, body, err := in.Next()
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, os.ErrDeadlineExceeded):
-		return errors.Join(wire.ErrProtocol, err) // half a hello, or none in time
+		return fmt.Errorf("%w: %w", wire.ErrProtocol, err) // half a hello, or none in time
 	case err != nil:
 		return err // also of somebody who only looked whether the port is open
 	case kind != wire.KindHello:
-		return errors.Join(wire.ErrProtocol, errors.New("no hello"))
+		return fmt.Errorf("%w: no hello", wire.ErrProtocol)
 	}
 	if err := wire.DecodeHello(body); err != nil {
 		return err
@@ -138,7 +139,7 @@ func (s *Server) frame(p *peer, kind wire.Kind, body []byte) error {
 		p.heartbeat(&h)
 		return nil
 	default:
-		return errors.Join(wire.ErrProtocol, errors.New("a frame that only bricks send"))
+		return fmt.Errorf("%w: a frame that only bricks send", wire.ErrProtocol)
 	}
 }
 

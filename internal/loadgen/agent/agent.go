@@ -131,6 +131,8 @@ func (a *agent) measure(ctx context.Context, l *level, delay time.Duration) erro
 	case <-begin.C:
 	}
 	l.start()
+	warm := time.NewTimer(l.spec.Warmup)
+	defer warm.Stop()
 	over := time.NewTimer(l.length())
 	defer over.Stop()
 	tick := time.NewTicker(time.Second)
@@ -139,6 +141,8 @@ func (a *agent) measure(ctx context.Context, l *level, delay time.Duration) erro
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-warm.C:
+			l.from = l.take()
 		case <-tick.C:
 			if err := l.ship(); err != nil {
 				return err

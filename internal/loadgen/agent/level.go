@@ -4,7 +4,6 @@ import (
 	"context"
 	"runtime"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/ssmctl/ssmctl/internal/clock"
@@ -25,13 +24,13 @@ const (
 type level struct {
 	spec     message.Level
 	out      *message.Writer
-	rec      *loadgen.Recorder
+	rec      *recorder
 	machines []*machine
 	cancel   context.CancelFunc
 	steppers sync.WaitGroup
 	began    time.Duration
-	cpu      usage // when the warm-up was over
-	cpuTill  usage // when the load stopped
+	from     reading // when the warm-up was over; zero before
+	till     reading // when the load stopped
 }
 
 func newLevel(spec message.Level, out *message.Writer) (*level, error) {
@@ -46,7 +45,7 @@ func newLevel(spec message.Level, out *message.Writer) (*level, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	l := &level{
 		spec: spec, out: out, cancel: cancel,
-		rec: loadgen.NewRecorder(spec.Warmup, spec.Seconds, spec.First, spec.Machines),
+		rec: &recorder{core: loadgen.NewRecorder(spec.Warmup, spec.Seconds, spec.First, spec.Machines)},
 	}
 	for i := range spec.Machines {
 		m := newMachine(loadgen.MachineConfig{
@@ -107,7 +106,7 @@ func (l *level) meet(ctx context.Context) int {
 
 func (l *level) start() {
 	l.began = clock.Now()
-	l.rec.Start(l.began)
+	l.rec.use(func(r *loadgen.Recorder) { r.Start(l.began) })
 	for _, m := range l.machines {
 		m.start()
 	}
@@ -120,10 +119,9 @@ func (l *level) length() time.Duration {
 // ship reports the seconds that have ended.
 func (l *level) ship() error {
 	now := clock.Now()
-	if l.cpu.at == 0 && now >= l.began+l.spec.Warmup {
-		l.cpu = processorTime()
-	}
-	cut, err := l.rec.Cut(now)
+	var cut []loadgen.Interval
+	var err error
+	l.rec.use(func(r *loadgen.Recorder) { cut, err = r.Cut(now) })
 	if err != nil || len(cut) == 0 {
 		return err
 	}
@@ -132,7 +130,7 @@ func (l *level) ship() error {
 
 // halt stops the users, waits for what is in flight, and ships the rest.
 func (l *level) halt(ctx context.Context) error {
-	l.cpuTill = processorTime()
+	l.till = l.take()
 	poll(ctx, l.spec.Timeout+time.Second, func() bool {
 		idle := true
 		for _, m := range l.machines {
@@ -157,32 +155,23 @@ func (l *level) audit(ctx context.Context) {
 	})
 }
 
-// done sums the level up.
+// done sums the level up, from the end of the warm-up on.
 func (l *level) done() *message.Done {
-	d := &message.Done{
-		PerMachine: l.rec.PerMachine(), LagP99: l.rec.LagAt(0.99), LagWorst: l.rec.LagAt(1),
-		Cores: runtime.GOMAXPROCS(0),
-	}
-	if elapsed := l.cpuTill.at - l.cpu.at; l.cpu.at > 0 && elapsed > 0 {
-		d.CPU = float64(l.cpuTill.used-l.cpu.used) / float64(elapsed)
+	d := &message.Done{Cores: runtime.NumCPU(), HostIdle: -1}
+	l.rec.use(func(r *loadgen.Recorder) {
+		d.PerMachine, d.LagP99, d.LagWorst = r.PerMachine(), r.LagAt(0.99), r.LagAt(1)
+	})
+	if l.from.at > 0 && l.till.at > l.from.at {
+		d.CPU = float64(l.till.own-l.from.own) / float64(l.till.at-l.from.at)
+		if total := l.till.host.total - l.from.host.total; total > 0 {
+			d.HostIdle = float64(l.till.host.idle-l.from.host.idle) / float64(total)
+		}
+		// What was written at the very end is acknowledged by now.
+		end := l.take().copies
+		d.Writes, d.Sent, d.Acked = end.Writes-l.from.copies.Writes, end.Sent-l.from.copies.Sent, end.Acked-l.from.copies.Acked
 	}
 	for _, m := range l.machines {
-		m.read(func(core *loadgen.Machine) {
-			c := core.Copies()
-			d.Writes, d.Sent, d.Acked = d.Writes+c.Writes, d.Sent+c.Sent, d.Acked+c.Acked
-			d.Audit.Add(core.Audit())
-		})
+		m.read(func(core *loadgen.Machine) { d.Audit.Add(core.Audit()) })
 	}
 	return d
-}
-
-// usage is the processor time that this process has used by some instant.
-type usage struct{ at, used time.Duration }
-
-func processorTime() usage {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return usage{} // never, for this process itself; no figure is then given
-	}
-	return usage{at: clock.Now(), used: time.Duration(u.Utime.Nano() + u.Stime.Nano())}
 }

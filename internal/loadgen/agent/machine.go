@@ -27,7 +27,7 @@ type machine struct {
 	started atomic.Bool // and not yet closed: brick moves are news
 }
 
-func newMachine(cfg loadgen.MachineConfig, rec *loadgen.Recorder, moves func(session.BrickID, bool)) *machine {
+func newMachine(cfg loadgen.MachineConfig, rec loadgen.Observer, moves func(session.BrickID, bool)) *machine {
 	m := &machine{links: make(map[session.BrickID]*link.Link), alarm: clock.NewAlarm(), moves: moves}
 	m.core = loadgen.NewMachine(cfg, m, rec)
 	return m

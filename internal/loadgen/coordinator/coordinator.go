@@ -209,7 +209,7 @@ type AgentError struct {
 }
 
 func (e *AgentError) Error() string {
-	return fmt.Sprintf("the load agent on %s is lost: %v: see its messages above, then go on with --resume", e.Host, e.Err)
+	return fmt.Sprintf("the load agent on %s is lost: %v", e.Host, e.Err)
 }
 
 // Unwrap returns the cause.

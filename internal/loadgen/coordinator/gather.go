@@ -26,13 +26,20 @@ type gathering struct {
 	c          *Coordinator
 	point      loadgen.Point
 	protection string // in force at the start
+	inForce    string // in the last whole second
 	reachable  int
 	tally      *loadgen.Tally
 	ended      int
-	done       []message.Done
+	done       []done
 	before     *survey // of the bricks
 	after      *survey
 	moves      []move // of bricks, in the order in which they were told
+}
+
+// done is how an agent closed the level, and on which host.
+type done struct {
+	message.Done
+	host string
 }
 
 // move is what happened to a brick, and in which second it was seen first.
@@ -46,7 +53,7 @@ const sameMove = 1
 
 func newGathering(c *Coordinator, p loadgen.Point, protection string, before *survey) *gathering {
 	return &gathering{
-		c: c, point: p, protection: protection, before: before, after: &survey{},
+		c: c, point: p, protection: protection, inForce: protection, before: before, after: &survey{},
 		tally: loadgen.NewTally(p, len(c.agents), int(c.cfg.Plan.Duration/time.Second)),
 	}
 }
@@ -87,7 +94,7 @@ func (g *gathering) take(r report) error {
 	case r.Ended:
 		g.ended++
 	case r.Done != nil:
-		g.done = append(g.done, *r.Done)
+		g.done = append(g.done, done{Done: *r.Done, host: r.from.host})
 	}
 	for i := range r.Interval {
 		if err := g.merge(r.from.index, &r.Interval[i]); err != nil {
@@ -152,15 +159,30 @@ func (g *gathering) broadcast(o message.Order) error {
 func (g *gathering) merge(from int, i *loadgen.Interval) error {
 	whole, err := g.tally.Add(from, i)
 	over := i.Second >= int(g.c.cfg.Plan.Duration/time.Second) // what was in flight took longer
-	if err != nil || !whole || over || g.c.cfg.Progress == nil {
+	if err != nil || !whole || over {
 		return err
 	}
 	s, err := g.tally.Second(i.Second)
 	if err != nil {
 		return err
 	}
-	g.c.cfg.Progress(g.point, s)
-	return nil
+	if g.c.cfg.Progress != nil {
+		g.c.cfg.Progress(g.point, s)
+	}
+	return g.follow(&s)
+}
+
+// follow notes a change of protection between one second and the next.
+func (g *gathering) follow(s *result.Second) error {
+	was := g.inForce
+	if s.Protection == "" || s.Protection == was {
+		return nil
+	}
+	g.inForce = s.Protection
+	return g.c.cfg.Event(result.Event{
+		Time: time.Now().UTC(), Level: g.point.Index, Second: float64(s.Second), Kind: "toggle",
+		Who: "protection", What: was + " to " + s.Protection,
+	})
 }
 
 // move notes that a brick went or came back, once for all machines.

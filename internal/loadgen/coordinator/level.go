@@ -57,10 +57,15 @@ func (g *gathering) generation() loadgen.Generation {
 		gen.Users = 0
 	}
 	gen.Measured, gen.Busy, gen.Rest = g.tally.Presence()
+	perHost := make(map[string]float64)
 	for _, d := range g.done {
 		gen.LagP99 = max(gen.LagP99, d.LagP99)
-		if d.CPU >= gen.CPU {
-			gen.CPU, gen.Cores = d.CPU, d.Cores
+		perHost[d.host] += d.CPU
+		if share := perHost[d.host] / float64(d.Cores); share >= gen.CPU/float64(max(gen.Cores, 1)) {
+			gen.CPU, gen.Cores = perHost[d.host], d.Cores
+		}
+		if d.HostIdle >= 0 {
+			gen.HostBusy = max(gen.HostBusy, 1-d.HostIdle)
 		}
 	}
 	if g.c.cfg.Profile.Processor.Emulated() {

@@ -72,14 +72,15 @@ type Brick struct {
 // Done closes a level.
 type Done struct {
 	PerMachine []uint64      `json:"per_machine"` // ok attempts in the measured seconds
-	Writes     uint64        `json:"writes"`      // acknowledged, the warm-up included
+	Writes     uint64        `json:"writes"`      // acknowledged after the warm-up
 	Sent       uint64        `json:"sent"`        // copies of those
 	Acked      uint64        `json:"acked"`       // copies of those acknowledged in time
 	Audit      loadgen.Audit `json:"audit"`
 	LagP99     time.Duration `json:"lag_p99"` // of the users' turns
 	LagWorst   time.Duration `json:"lag_worst"`
-	CPU        float64       `json:"cpu"`   // processor time over measured time
-	Cores      int           `json:"cores"` // that the agent may use
+	CPU        float64       `json:"cpu"`       // processor time over measured time
+	Cores      int           `json:"cores"`     // of the host
+	HostIdle   float64       `json:"host_idle"` // share of its cores' time in which nothing ran at all; below 0 if the system does not say
 }
 
 // maxFrame bounds a frame: a second's histograms at their longest and to spare.
