@@ -16,8 +16,9 @@ type Window interface {
 	Sent(now time.Duration)
 	// Ack tells of an answer within the time-out and of its round-trip time.
 	Ack(now, rtt time.Duration)
-	// Timeout tells of an operation that was not answered within its time-out.
-	Timeout(now time.Duration)
+	// Timeout tells of an operation that was not answered within its time-out, and of
+	// how many were in flight with it.
+	Timeout(now time.Duration, inFlight int)
 	// Size returns the window, in operations.
 	Size() float64
 }
@@ -40,6 +41,16 @@ var policies = []Policy{
 		Name:    "aimd",
 		Summary: "SSM's rule: +1 per window of answers, half on a time-out, never below 1",
 		New:     func(time.Duration, uint64) Window { return newAIMD() },
+	},
+	{
+		Name:    "aimd-2004",
+		Summary: "the constants of SSM's own code: starts at 250, +1 per answer, to 5/8 of what is in flight",
+		New:     newAIMD2004,
+	},
+	{
+		Name:    "paced",
+		Summary: "by delay, before time-outs; below a window of 1 stubs take turns",
+		New:     newPaced,
 	},
 }
 

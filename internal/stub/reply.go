@@ -134,8 +134,9 @@ func (c *Core) expire(now time.Duration) {
 		}
 		for i := range k.legs[:k.count] {
 			if leg := &k.legs[i]; leg.pending {
+				b := &c.bricks[leg.brick]
+				b.window.Timeout(now, b.inFlight)
 				c.settle(k, leg)
-				c.bricks[leg.brick].window.Timeout(now)
 			}
 		}
 		if !k.done {
