@@ -93,7 +93,10 @@ func Compare(w io.Writer, a, b *result.Run) error {
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err
 	}
-	return marksDifference(result.ComputeMarks(a.Rows), result.ComputeMarks(b.Rows)).Write(w)
+	if err := marksDifference(result.ComputeMarks(a.Rows), result.ComputeMarks(b.Rows), notes).Write(w); err != nil {
+		return err
+	}
+	return notes.write(w)
 }
 
 func pairGrid(pairs []Pair, notes *footnotes) *Grid {
@@ -125,23 +128,23 @@ func pairGrid(pairs []Pair, notes *footnotes) *Grid {
 func pairNotes(p *Pair, notes *footnotes) string {
 	s := ""
 	for _, text := range rowNotes(p.A) {
-		s += fmt.Sprintf("[%d]", notes.mark("A: "+text))
+		s += notes.number("A: " + text)
 	}
 	for _, text := range rowNotes(p.B) {
-		s += fmt.Sprintf("[%d]", notes.mark("B: "+text))
+		s += notes.number("B: " + text)
 	}
 	return s
 }
 
 // marksDifference has three lines for each curve of a that b has too.
-func marksDifference(a, b []result.Marks) *Grid {
+func marksDifference(a, b []result.Marks, notes *footnotes) *Grid {
 	g := &Grid{
-		Header: []string{"protection", "policy", "", "peak\n/s", "knee\nmachines", "half\nmachines", "zero\nmachines", "last\n% of peak"},
-		Left:   []bool{true, true, true},
+		Header: []string{"protection", "policy", "", "peak\n/s", "knee\nmachines", "half\nmachines", "zero\nmachines", "last\n% of peak", "notes"},
+		Left:   []bool{0: true, 1: true, 2: true, 8: true},
 	}
 	line := func(which string, m *result.Marks) {
-		g.Add(m.Protection, m.Policy, which, rate(m.Peak), reached(m.Knee, strconv.Itoa), reached(m.Half, one),
-			reached(m.Zero, strconv.Itoa), decimal(100*m.LastShare, 1))
+		g.Add(m.Protection, m.Policy, which, rate(m.Peak), reached(m.Knee, strconv.Itoa), half(m),
+			reached(m.Zero, strconv.Itoa), decimal(100*m.LastShare, 1), marksNotes(m, notes))
 	}
 	for i := range a {
 		for j := range b {
@@ -151,11 +154,19 @@ func marksDifference(a, b []result.Marks) *Grid {
 			line("A", &a[i])
 			line("B", &b[j])
 			g.Add("", "", "B-A", decimal(b[j].Peak-a[i].Peak, 0), difference(a[i].Knee, b[j].Knee),
-				difference(a[i].Half, b[j].Half), difference(a[i].Zero, b[j].Zero), decimal(100*(b[j].LastShare-a[i].LastShare), 1))
+				halves(&a[i], &b[j]), difference(a[i].Zero, b[j].Zero), decimal(100*(b[j].LastShare-a[i].LastShare), 1), "")
 			break
 		}
 	}
 	return g
+}
+
+// halves is the difference of two halves; guesses have none.
+func halves(a, b *result.Marks) string {
+	if a.HalfFar() || b.HalfFar() {
+		return missing
+	}
+	return difference(a.Half, b.Half)
 }
 
 func difference[T int | float64](a, b *T) string {

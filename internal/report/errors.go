@@ -28,7 +28,7 @@ func allRows(runs []*result.Run) ([]result.Row, error) {
 }
 
 func noRows(runs []*result.Run) error {
-	const hint = "measure one with ssmctl load or ssmctl sim"
+	const hint = "measure one with ssmctl load"
 	if len(runs) == 1 {
 		return &Error{Problem: fmt.Sprintf("run %s has no level yet", runs[0].Manifest.Run), Hint: "go on with it by ssmctl load --resume, or " + hint}
 	}

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -88,6 +89,11 @@ var (
 )
 
 const fixtureRun = "20261130T161500Z-ab12cd"
+
+// pick returns the shapes of these loads.
+func pick(all []shape, machines ...int) []shape {
+	return slices.DeleteFunc(slices.Clone(all), func(s shape) bool { return !slices.Contains(machines, s.machines) })
+}
 
 // curveRows makes rows of shapes; all are sound.
 func curveRows(protection, policy string, shapes []shape) []result.Row {

@@ -25,8 +25,10 @@ type page struct {
 	Plot      template.HTML // empty if there is no curve
 	Marks     *pageGrid
 	Published []pageGrid
-	Source    string
-	Caveat    string
+	// What to know of these two.
+	MarksNotes, PublishedNotes []string
+	Source                     string
+	Caveat                     string
 }
 
 type pageRun struct {
@@ -82,7 +84,9 @@ func (p *page) addCurves(runs []*result.Run) error {
 	} else if err != nil {
 		return err
 	}
-	p.Marks = newPageGrid("", marksGrid(marks))
+	notes := &footnotes{}
+	p.Marks = newPageGrid("", marksGrid(marks, notes))
+	p.MarksNotes = notes.texts
 	f, err := newFigure(runs)
 	if err != nil {
 		return err
@@ -93,13 +97,15 @@ func (p *page) addCurves(runs []*result.Run) error {
 	}
 	// Made here, of numbers and names that the SVG writer escaped. The XML head has no place in a page.
 	p.Plot = template.HTML(svg[bytes.Index(svg, []byte("<svg")):]) //nolint:gosec // see above
-	grids, titles, err := publishedGrids(runs)
+	notes = &footnotes{}
+	grids, titles, err := publishedGrids(runs, notes)
 	if err != nil && !errors.As(err, &none) {
 		return err
 	}
 	for i, g := range grids {
 		p.Published = append(p.Published, *newPageGrid(titles[i], g))
 	}
+	p.PublishedNotes = notes.texts
 	return nil
 }
 

@@ -36,27 +36,57 @@ func Marks(w io.Writer, runs []*result.Run) error {
 	if err != nil {
 		return err
 	}
-	return marksGrid(marks).Write(w)
+	notes := &footnotes{}
+	if err := marksGrid(marks, notes).Write(w); err != nil {
+		return err
+	}
+	return notes.write(w)
 }
 
-func marksGrid(marks []result.Marks) *Grid {
+func marksGrid(marks []result.Marks, notes *footnotes) *Grid {
 	g := &Grid{
 		Header: []string{
 			"run", "mode", "policy", "protection", "peak\n/s", "peak at\nmachines", "knee\nmachines", "half\nmachines",
-			"zero\nmachines", "failed at\nzero /s", "last\nmachines", "last\n% of peak", "weak\nlevels",
+			"zero\nmachines", "failed at\nzero /s", "last\nmachines", "last\n% of peak", "weak\nlevels", "notes",
 		},
-		Left: []bool{true, true, true, true},
+		Left: []bool{0: true, 1: true, 2: true, 3: true, 13: true},
 	}
 	for i := range marks {
 		m := &marks[i]
 		g.Add(
 			m.Run, m.Mode, m.Policy, m.Protection, rate(m.Peak), fmt.Sprint(m.PeakMachines),
-			reached(m.Knee, strconv.Itoa), reached(m.Half, one), reached(m.Zero, strconv.Itoa),
+			reached(m.Knee, strconv.Itoa), half(m), reached(m.Zero, strconv.Itoa),
 			reached(m.FailedAtZero, rate), fmt.Sprint(m.LastMachines), decimal(100*m.LastShare, 1),
-			fmt.Sprintf("%d of %d", m.Weak, m.Levels),
+			fmt.Sprintf("%d of %d", m.Weak, m.Levels), marksNotes(m, notes),
 		)
 	}
 	return g
+}
+
+// What to know of marks that the choice of levels made coarse.
+const (
+	peakAlone = "peak: the highest of the levels measured, with few near it: measure levels around it"
+	halfFar   = "half: interpolated between levels far apart: measure levels in between"
+)
+
+func marksNotes(m *result.Marks, notes *footnotes) string {
+	s := ""
+	if m.PeakAlone {
+		s += notes.number(peakAlone)
+	}
+	if m.HalfFar() {
+		s += notes.number(halfFar)
+	}
+	return s
+}
+
+// half shows the mark, and the levels that it lies between if these are far apart.
+func half(m *result.Marks) string {
+	s := reached(m.Half, one)
+	if m.HalfFar() {
+		s += fmt.Sprintf(" (%d-%d)", m.HalfBetween[0], m.HalfBetween[1])
+	}
+	return s
 }
 
 func one(x float64) string { return decimal(x, 1) }

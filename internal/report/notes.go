@@ -11,29 +11,34 @@ import (
 
 // footnotes are numbered from 1 in the order in which they are first called for;
 // the same text has the same number.
-type footnotes struct{ texts []string }
+type footnotes struct {
+	texts   []string
+	written int // of these, by write
+}
 
-// mark returns the number of a text.
-func (f *footnotes) mark(text string) int {
-	if i := slices.Index(f.texts, text); i >= 0 {
-		return i + 1
+// number returns the number of a text, as it stands beside what it is about.
+func (f *footnotes) number(text string) string {
+	i := slices.Index(f.texts, text)
+	if i < 0 {
+		i = len(f.texts)
+		f.texts = append(f.texts, text)
 	}
-	f.texts = append(f.texts, text)
-	return len(f.texts)
+	return fmt.Sprintf("[%d]", i+1)
 }
 
 // marks returns the numbers of all that a reader must know to judge a row.
 func (f *footnotes) marks(r *result.Row) string {
 	var all []string
 	for _, text := range rowNotes(r) {
-		all = append(all, fmt.Sprintf("[%d]", f.mark(text)))
+		all = append(all, f.number(text))
 	}
 	return strings.Join(all, "")
 }
 
+// write renders what was called for since it was last called.
 func (f *footnotes) write(w io.Writer) error {
-	for i, text := range f.texts {
-		if _, err := fmt.Fprintf(w, "[%d] %s\n", i+1, text); err != nil {
+	for ; f.written < len(f.texts); f.written++ {
+		if _, err := fmt.Fprintf(w, "[%d] %s\n", f.written+1, f.texts[f.written]); err != nil {
 			return err
 		}
 	}
@@ -58,7 +63,11 @@ func rowNotes(r *result.Row) []string {
 		notes = append(notes, fmt.Sprintf("wrong: %d of the replies failed verification", r.Wrong))
 	}
 	if r.Lost > 0 {
-		notes = append(notes, fmt.Sprintf("lost: %d of the acknowledged states are on none of their bricks", r.Lost))
+		are := "are on none of their bricks"
+		if r.Lost == 1 {
+			are = "is on none of its bricks"
+		}
+		notes = append(notes, fmt.Sprintf("lost: %d of the acknowledged states %s", r.Lost, are))
 	}
-	return append(notes, r.Notes...)
+	return append(notes, fold(r.Notes)...)
 }

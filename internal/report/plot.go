@@ -128,8 +128,8 @@ func newFigure(runs []*result.Run) (*figure, error) {
 // subtitle says how the runs were made, as far as they agree.
 func subtitle(runs []*result.Run) string {
 	m := &runs[0].Manifest
-	s := fmt.Sprintf("%s, profile %s (%s), %s, %d users a machine, time-out %s", m.Mode, m.Profile.Name,
-		m.Profile.Processor.Kind, plural(m.Plan.Bricks, "brick"), m.Plan.Threads, duration(m.Plan.Timeout))
+	s := fmt.Sprintf("%s, profile %s (%s), %s, %s a machine, time-out %s", m.Mode, m.Profile.Name,
+		m.Profile.Processor.Kind, plural(m.Plan.Bricks, "brick"), plural(m.Plan.Threads, "user"), duration(m.Plan.Timeout))
 	for _, r := range runs[1:] {
 		n := &r.Manifest
 		if n.Mode != m.Mode || n.Profile.Name != m.Profile.Name || n.Plan.Bricks != m.Plan.Bricks ||

@@ -70,7 +70,7 @@ func (f *figure) panel(yLabel string) *plot.Plot {
 	return p
 }
 
-// addTo draws the curve's line and points.
+// addTo draws the curve's line and points, those of weak levels hollow.
 func (c *curve) addTo(p *plot.Plot, y func(*result.Row) float64) error {
 	points := make(plotter.XYs, len(c.rows))
 	for i := range c.rows {
@@ -80,7 +80,13 @@ func (c *curve) addTo(p *plot.Plot, y func(*result.Row) float64) error {
 	if err != nil {
 		return fmt.Errorf("plot: %w", err)
 	}
-	line.LineStyle, dots.GlyphStyle = c.style.line(), c.style.glyph()
+	line.LineStyle = c.style.line()
+	dots.GlyphStyleFunc = func(i int) draw.GlyphStyle {
+		if c.rows[i].Weak() {
+			return c.style.weakGlyph()
+		}
+		return c.style.glyph()
+	}
 	p.Add(line, dots)
 	return nil
 }

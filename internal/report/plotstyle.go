@@ -2,6 +2,7 @@ package report
 
 import (
 	"image/color"
+	"slices"
 
 	"golang.org/x/image/font"
 	"gonum.org/v1/plot"
@@ -31,7 +32,8 @@ var (
 		{R: 86, G: 180, B: 233, A: 255},  // sky
 		{R: 230, G: 159, B: 0, A: 255},   // orange
 	}
-	shapes = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}}
+	// All are filled: hollow is what a weak level is.
+	shapes = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, polygon{corners: 4}, polygon{corners: 3, down: true}}
 )
 
 // curveStyle tells one curve from the others, by color and by shape.
@@ -47,6 +49,11 @@ func (s curveStyle) line() draw.LineStyle {
 
 func (s curveStyle) glyph() draw.GlyphStyle {
 	return draw.GlyphStyle{Color: s.color, Shape: s.shape, Radius: 2.8}
+}
+
+// weakGlyph is the point of a level that a verdict on it failed.
+func (s curveStyle) weakGlyph() draw.GlyphStyle {
+	return draw.GlyphStyle{Color: s.color, Shape: hollow{s.shape}, Radius: 3.8}
 }
 
 // palette hands out styles in the order of the curves.
@@ -90,6 +97,11 @@ func drawTitle(c draw.Canvas, title, subtitle string) draw.Canvas {
 	return draw.Crop(c, 0, 0, 0, -42)
 }
 
+// weakEntry explains the hollow points.
+const weakEntry = "not steady, or load side not to be believed"
+
+func weak(r result.Row) bool { return r.Weak() }
+
 // entry is one item of the legend.
 type entry struct {
 	name   string
@@ -102,6 +114,10 @@ func (f *figure) legend() []entry {
 		entries = append(entries, entry{c.name, []plot.Thumbnailer{
 			&plotter.Line{LineStyle: c.style.line()}, &plotter.Scatter{GlyphStyle: c.style.glyph()},
 		}})
+	}
+	if slices.ContainsFunc(f.curves, func(c curve) bool { return slices.ContainsFunc(c.rows, weak) }) {
+		glyph := curveStyle{color: grey, shape: draw.CircleGlyph{}}.weakGlyph()
+		entries = append(entries, entry{weakEntry, []plot.Thumbnailer{&plotter.Scatter{GlyphStyle: glyph}}})
 	}
 	if f.marks {
 		line := &plotter.Line{LineStyle: publishedLine(grey)}

@@ -38,7 +38,8 @@ func measuredFigures(m *result.Marks) figures {
 // Published sets the marks beside those of Figures 8 and 9. Curves that are neither on
 // nor off have no counterpart; without any that is, the error is an *Error.
 func Published(w io.Writer, runs []*result.Run) error {
-	grids, titles, err := publishedGrids(runs)
+	notes := &footnotes{}
+	grids, titles, err := publishedGrids(runs, notes)
 	if err != nil {
 		return err
 	}
@@ -52,6 +53,9 @@ func Published(w io.Writer, runs []*result.Run) error {
 		if _, err := fmt.Fprintln(w); err != nil {
 			return err
 		}
+	}
+	if err := notes.write(w); err != nil {
+		return err
 	}
 	_, err = fmt.Fprintf(w, "published: %s\n%s\n", publishedSource, publishedCaveat(runs))
 	return err
@@ -67,7 +71,7 @@ func publishedCaveat(runs []*result.Run) string {
 }
 
 // publishedGrids returns a table for each run and policy.
-func publishedGrids(runs []*result.Run) ([]*Grid, []string, error) {
+func publishedGrids(runs []*result.Run, notes *footnotes) ([]*Grid, []string, error) {
 	if _, err := allMarks(runs); err != nil {
 		return nil, nil, err
 	}
@@ -76,7 +80,7 @@ func publishedGrids(runs []*result.Run) ([]*Grid, []string, error) {
 	for _, r := range runs {
 		marks := result.ComputeMarks(r.Rows)
 		for _, pair := range pairs(marks) {
-			grids = append(grids, publishedGrid(pair.off, pair.on))
+			grids = append(grids, publishedGrid(pair.off, pair.on, notes))
 			titles = append(titles, fmt.Sprintf("%s: %s, profile %s (%s), policy %s",
 				r.Manifest.Run, r.Manifest.Mode, r.Manifest.Profile.Name, r.Manifest.Profile.Processor.Kind, pair.policy))
 		}
@@ -128,7 +132,39 @@ func pairs(marks []result.Marks) []onOff {
 	return all
 }
 
-func publishedGrid(off, on *result.Marks) *Grid {
+// comparison is a line of the table: one mark of both curves.
+type comparison struct {
+	name string
+	of   func(figures) float64
+	show func(float64) string
+	// judge returns a curve's mark as it is shown, with the number of what to know of it,
+	// and the number alone if there is to be no ratio; nil is to show it plainly.
+	judge func(m *result.Marks, notes *footnotes) (text, noRatio string)
+}
+
+var comparisons = []comparison{
+	{"peak, /s", func(f figures) float64 { return f.peak }, rate, judgePeak},
+	{"half, machines", func(f figures) float64 { return f.half }, one, judgeHalf},
+	{"zero, machines", func(f figures) float64 { return f.zero }, rate, nil},
+	{"failed at zero, /s", func(f figures) float64 { return f.failed }, rate, nil},
+}
+
+func judgePeak(m *result.Marks, notes *footnotes) (text, noRatio string) {
+	text = rate(m.Peak)
+	if m.PeakAlone {
+		text += " " + notes.number(peakAlone)
+	}
+	return text, ""
+}
+
+func judgeHalf(m *result.Marks, notes *footnotes) (text, noRatio string) {
+	if m.HalfFar() {
+		noRatio = notes.number(halfFar)
+	}
+	return half(m), noRatio
+}
+
+func publishedGrid(off, on *result.Marks, notes *footnotes) *Grid {
 	g := &Grid{
 		Header: []string{
 			"mark", "off\nmeasured", "off\npublished", "off\nratio", "on\nmeasured", "on\npublished", "on\nratio",
@@ -136,38 +172,48 @@ func publishedGrid(off, on *result.Marks) *Grid {
 		},
 		Left: []bool{true},
 	}
-	rows := []struct {
-		name string
-		of   func(figures) float64
-		show func(float64) string
-	}{
-		{"peak, /s", func(f figures) float64 { return f.peak }, rate},
-		{"half, machines", func(f figures) float64 { return f.half }, one},
-		{"zero, machines", func(f figures) float64 { return f.zero }, rate},
-		{"failed at zero, /s", func(f figures) float64 { return f.failed }, rate},
-	}
 	pubOff, pubOn := published[protect.Off.String()], published[protect.On.String()]
-	for _, row := range rows {
-		cells := []string{row.name}
-		side := func(m *result.Marks, pub float64) float64 {
-			if m == nil {
-				cells = append(cells, "not measured", shown(pub, row.show), missing)
-				return 0
-			}
-			x := row.of(measuredFigures(m))
-			measured := notReached
-			if x != 0 {
-				measured = row.show(x)
-			}
-			cells = append(cells, measured, shown(pub, row.show), quotient(x, pub))
-			return x
-		}
-		a := side(off, row.of(pubOff))
-		b := side(on, row.of(pubOn))
-		cells = append(cells, quotient(b, a), quotient(row.of(pubOn), row.of(pubOff)))
-		g.Add(cells...)
+	for i := range comparisons {
+		c := &comparisons[i]
+		a, b := c.side(off, notes), c.side(on, notes)
+		pubA, pubB := c.of(pubOff), c.of(pubOn)
+		g.Add(c.name, a.text, shown(pubA, c.show), a.over(side{value: pubA}), b.text, shown(pubB, c.show), b.over(side{value: pubB}),
+			b.over(a), quotient(pubB, pubA))
 	}
 	return g
+}
+
+// side is one curve's mark in a comparison.
+type side struct {
+	value   float64 // 0 if there is none
+	text    string
+	noRatio string // the number of why there is to be no ratio; empty if there may be
+}
+
+// side returns a curve's mark; nil is a curve that was not measured.
+func (c *comparison) side(m *result.Marks, notes *footnotes) side {
+	if m == nil {
+		return side{text: "not measured"}
+	}
+	s := side{value: c.of(measuredFigures(m)), text: notReached}
+	switch {
+	case s.value == 0:
+	case c.judge == nil:
+		s.text = c.show(s.value)
+	default:
+		s.text, s.noRatio = c.judge(m, notes)
+	}
+	return s
+}
+
+// over shows the ratio of two sides, or the number of why there is none.
+func (s side) over(other side) string {
+	for _, why := range []string{s.noRatio, other.noRatio} {
+		if why != "" && s.value != 0 && other.value != 0 {
+			return missing + " " + why
+		}
+	}
+	return quotient(s.value, other.value)
 }
 
 func shown(x float64, show func(float64) string) string {

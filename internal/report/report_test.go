@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"image/png"
 	"io"
 	"slices"
@@ -27,6 +28,7 @@ func TestGolden(t *testing.T) {
 		r.Manifest.Plan.Policies = []string{"aimd", "paced"}
 		return []*result.Run{r}
 	}
+	sparse := func(t *testing.T) []*result.Run { return []*result.Run{sparseRun(t)} }
 	odd := func(t *testing.T) []*result.Run { return []*result.Run{oddRun(t), fixture(t, nil)} }
 	tests := []struct {
 		name string
@@ -41,7 +43,10 @@ func TestGolden(t *testing.T) {
 		{"marks.txt", policies, Marks},
 		{"marks.csv", policies, MarksCSV},
 		{"marks.json", usual, MarksJSON},
+		{"marks_sparse.txt", sparse, Marks},
 		{"published.txt", policies, Published},
+		{"published_sparse.txt", sparse, Published},
+
 		{"plot.svg", usual, plotAs("x.svg")},
 		{"page.html", usual, HTML},
 	}
@@ -54,6 +59,16 @@ func TestGolden(t *testing.T) {
 			golden(t, tt.name, buf.Bytes())
 		})
 	}
+}
+
+// sparseRun measures three levels far apart, the last of them with full inboxes.
+func sparseRun(t *testing.T) *result.Run {
+	t.Helper()
+	rows := interleave(curveRows("off", "aimd", pick(offShape, 4, 14, 24)), curveRows("on", "aimd", pick(aimdShape, 4, 14, 24)))
+	for brick := range 8 {
+		rows[4].Notes = append(rows[4].Notes, fmt.Sprintf("brick-%d dropped %d operations at arrival, its inbox full", brick+1, 4700+brick))
+	}
+	return fixture(t, rows)
 }
 
 // oddRun is a partial native one of two levels, one of them mixed.
@@ -83,6 +98,11 @@ func TestCompareGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "compare.txt", buf.Bytes())
+	buf.Reset()
+	if err := Compare(&buf, a, sparseRun(t)); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "compare_sparse.txt", buf.Bytes())
 }
 
 func TestPNG(t *testing.T) {
@@ -106,6 +126,19 @@ func TestPNG(t *testing.T) {
 	}
 	if !colors[[3]uint32{213, 94, 0}] || !colors[[3]uint32{0, 114, 178}] {
 		t.Error("the curves' colors are missing")
+	}
+}
+
+// Hollow points are explained where there are any, and only there.
+func TestPlotExplainsWeakLevels(t *testing.T) {
+	for runs, want := range map[*result.Run]bool{onOffRun(t): true, sparseRun(t): false} {
+		var buf bytes.Buffer
+		if err := Plot(&buf, "x.svg", []*result.Run{runs}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(buf.String(), weakEntry); got != want {
+			t.Errorf("legend speaks of weak levels: %v, want %v", got, want)
+		}
 	}
 }
 

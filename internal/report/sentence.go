@@ -51,8 +51,14 @@ func mixedOnly(rows []result.Row) string {
 	for i := range rows {
 		low, high = min(low, rows[i].Goodput()), max(high, rows[i].Goodput())
 	}
-	return fmt.Sprintf("The protection changed within every level, so there is no curve: goodput lies between %s and %s.",
-		perSecond(low), perSecond(high))
+	within, goodput := "every level", fmt.Sprintf("lies between %s and %s", perSecond(low), perSecond(high))
+	if len(rows) == 1 {
+		within = "the one level"
+	}
+	if perSecond(low) == perSecond(high) {
+		goodput = "is " + perSecond(low)
+	}
+	return fmt.Sprintf("The protection changed within %s, so there is no curve: goodput %s.", within, goodput)
 }
 
 // condition names a protected curve, by no more than tells it from the others.
@@ -89,7 +95,7 @@ func course(rows []result.Row, m result.Marks) string {
 	case len(rows) == 1:
 		return "goodput is " + at(first)
 	case m.Peak == 0:
-		return fmt.Sprintf("goodput is 0 at all levels from %d to %s", first.Machines, plural(last.Machines, "machine"))
+		return "goodput is 0 at all levels " + span(first.Machines, last.Machines)
 	}
 	peak := peakRow(rows)
 	if peak == last {
@@ -110,6 +116,14 @@ func course(rows []result.Row, m result.Marks) string {
 	default:
 		return fmt.Sprintf("goodput sags from %s to %s", at(peak), short(low)) + recovery(low, last, m.Peak)
 	}
+}
+
+// span names the loads from the lowest to the highest.
+func span(first, last int) string {
+	if first == last {
+		return "of " + plural(last, "machine")
+	}
+	return fmt.Sprintf("from %d to %s", first, plural(last, "machine"))
 }
 
 // contrast tells what a protected curve gives where the unprotected one has fallen, and

@@ -12,9 +12,6 @@ import (
 )
 
 func TestSentence(t *testing.T) {
-	pick := func(all []shape, machines ...int) []shape {
-		return slices.DeleteFunc(slices.Clone(all), func(s shape) bool { return !slices.Contains(machines, s.machines) })
-	}
 	off := curveRows("off", "aimd", pick(offShape, 4, 14, 24))
 	on := curveRows("on", "aimd", pick(aimdShape, 4, 14, 24))
 	paced := curveRows("on", "paced", pick(pacedShape, 4, 14, 24))
@@ -52,6 +49,10 @@ func TestSentence(t *testing.T) {
 		{"halves", slices.Concat(off, curve("window", shape{14, 900, 0, 0}), curve("discard", shape{14, 800, 0, 0})), "Without protection goodput collapses from 1478/s at 4 machines to 0 at 14; with the window alone, 14 machines still get 900/s; with the discard alone, 14 machines still get 800/s."},
 		{"weak", weak[:2], "With protection (aimd) goodput rises from 1482/s at 4 machines to 1590/s at 14; weak: 1 of 2 levels, see the notes."},
 		{"mixed among others", mixed[:2], "Without protection goodput is 0 at 14 machines; left out, as the protection changed within: 1 level."},
+		{"one weak", weak[1:2], "With protection (aimd) goodput is 1590/s at 14 machines; weak: 1 of 1 level, see the notes."},
+		{"dead at one load", curve("off", shape{1, 0, 0, 0}, shape{1, 0, 0, 0}), "Without protection goodput is 0 at all levels of 1 machine."},
+		{"one mixed", allMixed[:1], "The protection changed within the one level, so there is no curve: goodput is 1478/s."},
+		{"mixed and equal", allMixed[1:], "The protection changed within every level, so there is no curve: goodput is 0."},
 		{"mixed only", allMixed, "The protection changed within every level, so there is no curve: goodput lies between 0 and 1478/s."},
 	}
 	for _, tt := range tests {

@@ -12,6 +12,10 @@ const (
 	zeroShare = 0.01
 )
 
+// nearShare is how far a level may lie from the one below it, as a share of that, for
+// what is read off between them to be a measurement and not a guess.
+const nearShare = 0.10
+
 // Curve names the rows that belong together: goodput against load, all else equal.
 type Curve struct {
 	Run        string `json:"run"`
@@ -25,9 +29,11 @@ type Curve struct {
 type Marks struct {
 	Curve
 	Peak         float64  `json:"peak_rps"`           // the highest goodput measured, per second
+	PeakAlone    bool     `json:"peak_alone"`         // no level is near it on one side, so a higher one may have been missed
 	PeakMachines int      `json:"peak_machines"`      // where; the smallest load of several
 	Knee         *int     `json:"knee_machines"`      // at the first level with 95 % of the peak
 	Half         *float64 `json:"half_machines"`      // at the first crossing of 50 % of the peak after it, linear between levels
+	HalfBetween  *[2]int  `json:"half_between"`       // the loads of these two levels; nil with Half
 	Zero         *int     `json:"zero_machines"`      // at the first level after the peak whose upper bound is below 1 % of it
 	FailedAtZero *float64 `json:"failed_rps_at_zero"` // failed attempts per second at that level
 	LastMachines int      `json:"last_machines"`      // the highest load measured
@@ -35,6 +41,15 @@ type Marks struct {
 	Levels       int      `json:"levels"`             // rows that the marks rest on
 	Weak         int      `json:"weak_levels"`        // of these, rows that are not steady or whose generator was not ok
 }
+
+// HalfFar reports whether the two levels between which goodput crossed half of the
+// peak are so far apart that Half is hardly more than a guess.
+func (m *Marks) HalfFar() bool {
+	return m.HalfBetween != nil && far(m.HalfBetween[0], m.HalfBetween[1])
+}
+
+// far reports whether two loads leave one out between them, and are not near.
+func far(a, b int) bool { return b-a > 1 && float64(b-a) > nearShare*float64(a) }
 
 // Curves groups rows by their curve, each in order of rising load, in the order in
 // which the curves first appear. Mixed rows belong to none.
@@ -88,6 +103,7 @@ func curveMarks(c Curve, rows []Row) Marks {
 		return m
 	}
 	m.LastShare = last.Goodput() / m.Peak
+	m.PeakAlone = alone(rows, m.PeakMachines)
 	for i := range rows[:peak+1] {
 		if rows[i].Goodput() >= kneeShare*m.Peak {
 			m.Knee = &rows[i].Machines
@@ -98,7 +114,7 @@ func curveMarks(c Curve, rows []Row) Marks {
 		r := &rows[i]
 		if m.Half == nil && r.Goodput() <= halfShare*m.Peak {
 			half := crossing(&rows[i-1], r, halfShare*m.Peak)
-			m.Half = &half
+			m.Half, m.HalfBetween = &half, &[2]int{rows[i-1].Machines, r.Machines}
 		}
 		if r.Goodput()+r.GoodputCI95 < zeroShare*m.Peak {
 			failed := r.Failed()
@@ -114,4 +130,19 @@ func curveMarks(c Curve, rows []Row) Marks {
 func crossing(above, below *Row, target float64) float64 {
 	share := (above.Goodput() - target) / (above.Goodput() - below.Goodput())
 	return float64(above.Machines) + share*float64(below.Machines-above.Machines)
+}
+
+// alone reports whether the next lower load measured, or the next higher, is far from
+// this one. A load of one has none below it; the highest measured may have any above.
+func alone(rows []Row, machines int) bool {
+	below, above := 0, 0
+	for i := range rows {
+		switch n := rows[i].Machines; {
+		case n < machines:
+			below = n
+		case n > machines && above == 0:
+			above = n
+		}
+	}
+	return above == 0 || far(below, machines) || far(machines, above)
 }
