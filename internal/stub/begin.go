@@ -21,7 +21,7 @@ func (c *Core) Begin(now time.Duration, a *Attempt) *Effects {
 
 func (c *Core) beginWrite(now time.Duration, a *Attempt) {
 	need := c.cfg.Quorum.W
-	reachable := c.withRoom(now, nil)
+	reachable := c.withRoom(now, nil, false)
 	if len(c.scratch) < need {
 		c.refuse(a, reachable >= need)
 		return
@@ -44,7 +44,7 @@ func (c *Core) beginRead(now time.Duration, a *Attempt) {
 		c.complete(a.Tag, a.Op, session.Refused)
 		return
 	}
-	reachable := c.withRoom(now, a.Cookie.Bricks())
+	reachable := c.withRoom(now, a.Cookie.Bricks(), a.Urgent)
 	need := min(c.cfg.Quorum.R, reachable)
 	if need == 0 || len(c.scratch) < need {
 		c.refuse(a, need > 0)
@@ -76,20 +76,20 @@ func (c *Core) refuse(a *Attempt, reachable bool) {
 
 func (c *Core) open(now time.Duration, a *Attempt) (ref, *call) {
 	r, k := c.calls.open(now + c.cfg.Timeout)
-	k.op, k.tag = a.Op, a.Tag
+	k.op, k.tag, k.urgent = a.Op, a.Tag, a.Urgent
 	return r, k
 }
 
 // withRoom gathers in scratch the bricks that have room, of those named or of
 // all, and returns how many are reachable.
-func (c *Core) withRoom(now time.Duration, named []session.BrickID) (reachable int) {
+func (c *Core) withRoom(now time.Duration, named []session.BrickID, urgent bool) (reachable int) {
 	c.scratch = c.scratch[:0]
 	consider := func(i int32) {
 		b := &c.bricks[i]
 		if b.up {
 			reachable++
 		}
-		if b.room(now) {
+		if b.room(now, urgent) {
 			c.scratch = append(c.scratch, i)
 		}
 	}
@@ -100,7 +100,7 @@ func (c *Core) withRoom(now time.Duration, named []session.BrickID) (reachable i
 		return reachable
 	}
 	for _, id := range named {
-		if i, known := c.index[id]; known {
+		if i, known := c.find(id); known {
 			consider(i)
 		}
 	}

@@ -12,7 +12,7 @@ func (c *Core) Reply(now time.Duration, from session.BrickID, r *session.Reply) 
 	c.reset()
 	c.expire(now)
 	k := c.calls.find(r.ID)
-	i, known := c.index[from]
+	i, known := c.find(from)
 	if k == nil || !known {
 		c.counts.Late++
 		return &c.fx
@@ -87,8 +87,8 @@ func (c *Core) askAnother(now time.Duration, slot uint32, k *call) bool {
 		return false
 	}
 	for _, id := range k.cookie.Bricks() {
-		i, known := c.index[id]
-		if known && k.leg(i) == nil && c.bricks[i].room(now) {
+		i, known := c.find(id)
+		if known && k.leg(i) == nil && c.bricks[i].room(now, k.urgent) {
 			r := ref{slot, k.generation}
 			c.send(now, k, i, c.readRequest(r, k, k.deadline-now))
 			return true
@@ -127,7 +127,7 @@ func (c *Core) Expire(now time.Duration) *Effects {
 }
 
 func (c *Core) expire(now time.Duration) {
-	for {
+	for c.calls.over(now) {
 		slot, k := c.calls.oldest()
 		if k == nil || k.deadline > now {
 			return

@@ -26,6 +26,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 //	AT down BRICK                  the connection to a brick is lost
 //	AT write NAME                  begin a write, whose completion and cookie are called NAME
 //	AT read NAME OF                begin a read with the cookie of write OF
+//	AT urgent NAME OF              the same, whatever the windows say
 //	AT reply NAME BRICK ANSWER     done, wrong (a value that was not written), notfound, full or corrupt
 //	AT expire                      the deadline has come
 //	AT cycle N                     N writes, each answered at once by all that it was sent to
@@ -128,13 +129,13 @@ func (s *script) act(out *bytes.Buffer, verb string, args []string) (*Effects, e
 	case "write":
 		s.name(args[0], session.Write)
 		return s.core.Begin(s.now, &Attempt{Tag: s.tag(), Op: session.Write, Key: session.Key(s.tag()), Version: 1, Value: scriptValue}), nil
-	case "read":
+	case "read", "urgent":
 		cookie, known := s.cookies[args[1]]
 		if !known {
 			return nil, fmt.Errorf("%s has no cookie", args[1])
 		}
 		s.name(args[0], session.Read)
-		return s.core.Begin(s.now, &Attempt{Tag: s.tag(), Op: session.Read, Cookie: &cookie}), nil
+		return s.core.Begin(s.now, &Attempt{Tag: s.tag(), Op: session.Read, Cookie: &cookie, Urgent: verb == "urgent"}), nil
 	case "reply":
 		return s.reply(args[0], args[1], args[2])
 	case "expire":

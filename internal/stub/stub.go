@@ -26,6 +26,7 @@ type Attempt struct {
 	Version session.Version // writes
 	Value   []byte          // writes; borrowed until the sends of this call are carried out
 	Cookie  *session.Cookie // reads
+	Urgent  bool            // reads: whatever the windows say; for an audit, which is no load
 }
 
 // Send asks the shell to carry a request to a brick.
@@ -79,8 +80,8 @@ type brick struct {
 }
 
 // room reports whether the brick may be sent one more operation.
-func (b *brick) room(now time.Duration) bool {
-	return b.up && (!b.setting.Window || b.window.Admit(now, b.inFlight))
+func (b *brick) room(now time.Duration, urgent bool) bool {
+	return b.up && (urgent || !b.setting.Window || b.window.Admit(now, b.inFlight))
 }
 
 // New returns a stub that knows its bricks by name and has met none of them.
@@ -97,12 +98,22 @@ func New(cfg Config) *Core {
 	return c
 }
 
+// find returns where a brick stands. Bricks are mostly numbered from 1 without a gap;
+// then it is where its number says.
+func (c *Core) find(id session.BrickID) (int32, bool) {
+	if i := int(id) - 1; i >= 0 && i < len(c.bricks) && c.bricks[i].id == id {
+		return int32(i), true
+	}
+	i, known := c.index[id]
+	return i, known
+}
+
 // Counts returns the sums so far.
 func (c *Core) Counts() Counts { return c.counts }
 
 // Up tells of a brick's first sign of life, with the protection it announces.
 func (c *Core) Up(id session.BrickID, s protect.Setting) {
-	i, known := c.index[id]
+	i, known := c.find(id)
 	if !known {
 		return
 	}
@@ -114,7 +125,7 @@ func (c *Core) Up(id session.BrickID, s protect.Setting) {
 // Heard tells of the protection in a brick's heartbeat. Windows that come into
 // force start as those of a stub that has just met the brick.
 func (c *Core) Heard(id session.BrickID, s protect.Setting) {
-	i, known := c.index[id]
+	i, known := c.find(id)
 	if !known || c.bricks[i].setting == s {
 		return
 	}
@@ -129,7 +140,7 @@ func (c *Core) Heard(id session.BrickID, s protect.Setting) {
 func (c *Core) Down(now time.Duration, id session.BrickID) *Effects {
 	c.reset()
 	c.expire(now)
-	i, known := c.index[id]
+	i, known := c.find(id)
 	if !known || !c.bricks[i].up {
 		return &c.fx
 	}
