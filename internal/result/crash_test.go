@@ -36,6 +36,7 @@ func TestCrash(t *testing.T) {
 	}
 	for kill := range 6 {
 		d := create(t, t.TempDir())
+		giveBack(t, d)
 		durable := killAfter(t, d.Path(), kill)
 		r := open(t, d.Path())
 		if len(r.Rows) < durable {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"net/url"
@@ -44,14 +45,17 @@ type State string
 const (
 	Complete   State = "complete"   // every level of the plan was measured
 	Partial    State = "partial"    // it was stopped, and collected what it had
-	Unfinished State = "unfinished" // it is running, or it crashed
+	Running    State = "running"    // a process is measuring it
+	Unfinished State = "unfinished" // it crashed, or was killed
 )
 
 // Dir is the directory of a run that is being measured. Its methods are safe for
 // concurrent use; only one Dir may write to a directory at a time.
 type Dir struct {
 	path     string
+	final    string // where Finish puts a draft; empty for what is no draft, and from then on
 	manifest Manifest
+	lock     io.Closer // keeps other writers away until Finish
 
 	mu     sync.Mutex
 	levels int
@@ -75,21 +79,17 @@ func NewName(started time.Time) string {
 }
 
 // Create makes the directory of a new run under base, and base itself if needed, and
-// writes the manifest. A base that cannot be written, or with less than 64 MiB free, is
-// a *DirError.
+// writes the manifest. That of a simulated run is a draft, which appears under its name with
+// Finish. A base that cannot be written, or with less than 64 MiB free, is a *DirError.
 func Create(base string, m Manifest) (*Dir, error) {
-	if m.Run == "" {
-		m.Run = NewName(m.Started)
-	}
-	if !namePattern.MatchString(m.Run) {
-		return nil, fmt.Errorf("%q is not a run's name: leave it to NewName", m.Run)
-	}
 	m.FormatVersion = FormatVersion
-	path := filepath.Join(base, m.Run)
-	if err := makeDir(base, path); err != nil {
+	if err := m.name(); err != nil {
 		return nil, err
 	}
-	d := &Dir{path: path, manifest: m, sizes: make(map[string]int64)}
+	d := &Dir{path: filepath.Join(base, m.Run), manifest: m, sizes: make(map[string]int64)}
+	if err := d.make(base); err != nil {
+		return nil, err
+	}
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
@@ -97,10 +97,27 @@ func Create(base string, m Manifest) (*Dir, error) {
 	if err := d.replace(manifestFile, append(text, '\n')); err != nil {
 		return nil, err
 	}
+	if d.lock, err = hold(d.path); err != nil {
+		return nil, &DirError{Path: d.path, Err: err, Hint: "start again"}
+	}
 	return d, d.sync()
 }
 
-func makeDir(base, path string) error {
+// name gives a run its name, unless it has one.
+func (m *Manifest) name() (err error) {
+	switch {
+	case m.Run == "" && m.Mode == Sim:
+		m.Run, err = simName(*m)
+	case m.Run == "":
+		m.Run = NewName(m.Started)
+	case !namePattern.MatchString(m.Run):
+		err = fmt.Errorf("%q is not a run's name: leave it to Create", m.Run)
+	}
+	return err
+}
+
+// make makes the directory, and base if needed.
+func (d *Dir) make(base string) (err error) {
 	if err := os.MkdirAll(base, dirMode); err != nil {
 		return &DirError{Path: base, Err: err, Hint: "name another directory with --out"}
 	}
@@ -108,16 +125,21 @@ func makeDir(base, path string) error {
 		err := fmt.Errorf("only %d MiB free, a run needs %d", free>>20, minFree>>20)
 		return &DirError{Path: base, Err: err, Hint: "free some, or name another directory with --out"}
 	}
-	switch err := os.Mkdir(path, dirMode); {
+	if d.manifest.Mode == Sim {
+		d.final = d.path
+		d.path, err = makeDraft(base, d.final)
+		return err
+	}
+	switch err := os.Mkdir(d.path, dirMode); {
 	case errors.Is(err, fs.ErrExist):
-		return &DirError{Path: path, Err: err, Hint: "start again: every run has a name of its own"}
+		return &DirError{Path: d.path, Err: err, Hint: "start again: every run has a name of its own"}
 	case err != nil:
 		return &DirError{Path: base, Err: err, Hint: "make it writable, or name another directory with --out"}
 	}
 	return nil
 }
 
-// Path returns the directory.
+// Path returns the directory, which for a draft is another after Finish.
 func (d *Dir) Path() string { return d.path }
 
 // Manifest returns what Create wrote.
@@ -161,7 +183,7 @@ func (d *Dir) AppendLevel(l Level) error {
 	}
 	add(levelsFile, LevelsHeader+"\n", body(FormatLevels([]Row{l.Row})))
 	add(rowsFile, "", append(row, '\n')) // last: it is what makes the level count
-	if err == nil {
+	if err == nil && d.final == "" {
 		err = d.sync()
 	}
 	if err != nil {
@@ -188,6 +210,9 @@ func (l *Level) check(n int) error {
 // extend replaces a file by what is durable of it and text, and returns its new size.
 // A new file starts with head.
 func (d *Dir) extend(name, head string, text []byte) (int64, error) {
+	if d.final != "" {
+		return d.lengthen(name, head, text)
+	}
 	old := []byte(head)
 	if size, ok := d.sizes[name]; ok {
 		var err error
@@ -207,14 +232,24 @@ func (d *Dir) extend(name, head string, text []byte) (int64, error) {
 func (d *Dir) replace(name string, text []byte) error {
 	err := renameio.WriteFile(filepath.Join(d.path, name), text, fileMode, renameio.WithTempDir(d.path))
 	if err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
+		return d.writeError(name, err)
 	}
 	return nil
 }
 
+func (d *Dir) writeError(name string, err error) error {
+	next := "ssmctl load --resume " + d.path
+	if d.final != "" {
+		next = "simulate again"
+	}
+	return &DirError{Path: filepath.Join(d.path, name), Err: err, Hint: "free some space or mend it, then " + next}
+}
+
 // sync makes the renames themselves durable.
-func (d *Dir) sync() error {
-	f, err := os.Open(d.path)
+func (d *Dir) sync() error { return syncPath(d.path) }
+
+func syncPath(path string) error {
+	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
@@ -237,7 +272,9 @@ func (d *Dir) AddEvent(e Event) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// Finish marks the run Complete or Partial, with the reason in words; it may be empty.
+// Finish marks the run Complete or Partial, with the reason in words, which may be
+// empty, and lets other writers at it. A draft appears in its place; an earlier
+// run there is replaced, unless that one is complete and this one is not.
 func (d *Dir) Finish(s State, why string) error {
 	if s != Complete && s != Partial {
 		return fmt.Errorf("%q does not finish a run: choose %s or %s", s, Complete, Partial)
@@ -248,8 +285,14 @@ func (d *Dir) Finish(s State, why string) error {
 	if err := d.replace(string(s), []byte(why)); err != nil {
 		return err
 	}
-	return d.sync()
+	if d.final != "" {
+		return errors.Join(d.place(s), d.lock.Close())
+	}
+	return errors.Join(d.sync(), d.lock.Close())
 }
+
+// Close gives the run back without finishing it, as the end of the process would.
+func (d *Dir) Close() error { return d.lock.Close() }
 
 // hostFile is the name of a host's own series. Whatever the host is called, it is a
 // plain file in the directory.

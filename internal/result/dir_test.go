@@ -27,13 +27,13 @@ func sample(n int) Level {
 		s.Level, s.P50 = n, 7*time.Millisecond
 		seconds = append(seconds, s)
 	}
-	row := NewRow(Measured{Mode: Sim, Policy: "aimd", Machines: 2, Threads: 12, Seconds: seconds, Latency: h.OK(), Notes: []string{"a, note"}})
+	row := NewRow(Measured{Mode: Live, Policy: "aimd", Machines: 2, Threads: 12, Seconds: seconds, Latency: h.OK(), Notes: []string{"a, note"}})
 	return Level{Row: row, Start: started, Seconds: seconds, PerHost: map[string][]Second{"a/b": seconds[:2]}, Histograms: h}
 }
 
 func create(t *testing.T, base string) *Dir {
 	t.Helper()
-	d, err := Create(base, Manifest{Mode: Sim, Started: started, Plan: Plan{Machines: []int{1, 2}}})
+	d, err := Create(base, Manifest{Mode: Live, Started: started, Plan: Plan{Machines: []int{1, 2}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func checkLevels(t *testing.T, r *Run, n int) {
 func TestDirRoundTrip(t *testing.T) {
 	base := filepath.Join(t.TempDir(), "runs")
 	d := create(t, base)
-	if r := open(t, d.Path()); r.State != Unfinished || len(r.Rows) != 0 {
+	if r := open(t, d.Path()); r.State != Running || len(r.Rows) != 0 {
 		t.Errorf("a run just begun is %s with %d rows", r.State, len(r.Rows))
 	}
 	appendLevels(t, d, 2)
@@ -149,6 +149,40 @@ func TestAppendLevelRefusesOtherLevels(t *testing.T) {
 	}
 }
 
+// giveBack ends a writer as the end of its process would.
+func giveBack(t *testing.T, d *Dir) {
+	t.Helper()
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A run has one writer: it can be neither resumed nor removed by another meanwhile.
+func TestOneWriter(t *testing.T) {
+	d := create(t, t.TempDir())
+	var dir *DirError
+	if _, err := Resume(d.Path(), 0); !errors.As(err, &dir) || !strings.Contains(err.Error(), "being measured") {
+		t.Errorf("resumed: error %v", err)
+	}
+	if err := Remove(d.Path()); !errors.As(err, &dir) || !strings.Contains(err.Error(), "being measured") {
+		t.Errorf("removed: error %v", err)
+	}
+	giveBack(t, d)
+	if r := open(t, d.Path()); r.State != Unfinished {
+		t.Errorf("given back, it is %s", r.State)
+	}
+	again, err := Resume(d.Path(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Finish(Complete, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := Remove(d.Path()); err != nil {
+		t.Error(err)
+	}
+}
+
 // A level of which only some files were written is passed over, and can be written again.
 func TestTornLevel(t *testing.T) {
 	for _, after := range []int{0, 1} {
@@ -160,6 +194,7 @@ func TestTornLevel(t *testing.T) {
 		if err := os.WriteFile(record, before, 0o644); err != nil { // as if the crash came before the last file
 			t.Fatal(err)
 		}
+		giveBack(t, d)
 		checkLevels(t, open(t, d.Path()), after)
 		again, err := Resume(d.Path(), after)
 		if err != nil {
@@ -201,7 +236,7 @@ func TestResume(t *testing.T) {
 	}
 	r := open(t, d.Path())
 	checkLevels(t, r, 2)
-	if r.State != Unfinished {
+	if r.State != Running {
 		t.Errorf("a resumed run is %s", r.State)
 	}
 	if err := again.AddEvent(Event{Kind: "resumed"}); err != nil {

@@ -1,9 +1,13 @@
 package result
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
+
+// errHeld says that another process is writing to a run.
+var errHeld = errors.New("it is being measured")
 
 // DirError says that a directory of runs, or a run in it, cannot be used, why, and
 // what to do next.
@@ -30,7 +34,7 @@ func (e *FindError) Error() string {
 	case len(e.Candidates) > 0:
 		return fmt.Sprintf("%q fits %s: write more of it", e.Name, strings.Join(e.Candidates, ", "))
 	case e.Name == "":
-		return fmt.Sprintf("no runs in %s: make one with ssmctl load or ssmctl sim", e.Base)
+		return fmt.Sprintf("no runs in %s: make one with ssmctl load", e.Base)
 	default:
 		return fmt.Sprintf("no run %q in %s: see ssmctl runs list", e.Name, e.Base)
 	}

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"math"
 	"time"
 
 	"github.com/ssmctl/ssmctl/internal/session"
@@ -45,7 +46,7 @@ func NewRow(m Measured) Row {
 	r := Row{
 		Run: m.Run, Mode: m.Mode, Profile: m.Profile, Policy: m.Policy, Protection: m.Protection,
 		Machines: m.Machines, Threads: m.Threads, Users: m.Machines * m.Threads,
-		Lost: m.Lost, Latency: m.Latency, Fairness: Jain(m.MachineGoodput),
+		Lost: m.Lost, Latency: m.Latency, Fairness: settled(Jain(m.MachineGoodput)),
 		GeneratorOK: m.Generator, Notes: m.Notes,
 	}
 	if m.Copies.Writes > 0 {
@@ -79,10 +80,15 @@ func NewRow(m Measured) Row {
 		}
 		r.Late = float64(late) / seconds
 	}
-	_, r.GoodputCI95 = BatchMeans(goodput)
+	_, ci := BatchMeans(goodput)
+	r.GoodputCI95 = settled(ci)
 	r.Steady = Steady(goodput)
 	if r.Protection == Mixed {
 		r.Steady = Verdict{Why: "the protection changed within the level"}
 	}
 	return r
 }
+
+// settled rounds a figure to a millionth. Processors differ in the last digits of a sum of
+// products, and the record of a simulated run must not.
+func settled(x float64) float64 { return math.Round(x*1e6) / 1e6 }

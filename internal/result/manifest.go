@@ -17,22 +17,23 @@ const (
 )
 
 // Manifest says what was measured, with what and on what. It is written once,
-// before the first level.
+// before the first level. That of a simulated run says nothing of the machine it was made
+// on, nor when: the same plan gives the same manifest.
 type Manifest struct {
 	FormatVersion int             `json:"format_version"` // set by Create
-	Run           string          `json:"run"`            // the directory's name; set by Create if empty
+	Run           string          `json:"run"`            // the directory's name; given by Create if empty
 	Mode          string          `json:"mode"`           // Live or Sim
 	Plan          Plan            `json:"plan"`
 	Profile       profile.Profile `json:"profile"` // as it was in force, not only its name
 	Parameters    []Parameter     `json:"parameters,omitempty"`
-	Version       string          `json:"version"`       // of ssmctl
-	BinarySHA256  string          `json:"binary_sha256"` // in hex; a run is resumed by the same binary alone
+	Version       string          `json:"version"`                 // of ssmctl
+	BinarySHA256  string          `json:"binary_sha256,omitempty"` // in hex; a run is resumed by the same binary alone
 	Hosts         []string        `json:"hosts,omitempty"`
-	Kernel        string          `json:"kernel"`
-	CPU           string          `json:"cpu"`
-	Cores         int             `json:"cores"`
-	Go            string          `json:"go"`
-	Started       time.Time       `json:"started"` // the coordinator's clock; gives the directory its name
+	Kernel        string          `json:"kernel,omitempty"`
+	CPU           string          `json:"cpu,omitempty"`
+	Cores         int             `json:"cores,omitempty"`
+	Go            string          `json:"go,omitempty"`
+	Started       time.Time       `json:"started,omitzero"` // the coordinator's clock; gives the directory its name
 }
 
 // Parameter is one figure that shaped the run, and where it comes from.

@@ -100,6 +100,9 @@ func readState(path string) (State, string) {
 			return s, string(bytes.TrimSpace(why))
 		}
 	}
+	if held(path) {
+		return Running, ""
+	}
 	return Unfinished, ""
 }
 

@@ -13,7 +13,19 @@ import (
 // Resume opens a run to go on with it after its first levels, which must be durable.
 // Whatever the directory holds beyond them is dropped; events stay. Whether plan and
 // binary are the same is for the caller to check, by the manifest.
-func Resume(path string, levels int) (*Dir, error) {
+func Resume(path string, levels int) (_ *Dir, err error) {
+	if _, err := readManifest(path); err != nil {
+		return nil, err
+	}
+	lock, err := hold(path)
+	if err != nil {
+		return nil, &DirError{Path: path, Err: err, Hint: "wait for it, or stop it first"}
+	}
+	defer func() {
+		if err != nil {
+			_ = lock.Close() // which gives the run back
+		}
+	}()
 	r, err := Open(path)
 	if err != nil {
 		return nil, err
@@ -21,7 +33,7 @@ func Resume(path string, levels int) (*Dir, error) {
 	if levels < 0 || levels > len(r.Rows) {
 		return nil, fmt.Errorf("resume after %d levels: the run has %d", levels, len(r.Rows))
 	}
-	d := &Dir{path: path, manifest: r.Manifest, levels: levels, sizes: make(map[string]int64)}
+	d := &Dir{path: path, manifest: r.Manifest, lock: lock, levels: levels, sizes: make(map[string]int64)}
 	if err := d.sweep(); err != nil {
 		return nil, err
 	}

@@ -8,23 +8,26 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"time"
 )
 
-var namePattern = regexp.MustCompile(`^\d{8}T\d{6}Z-[0-9a-f]{6}$`)
+var namePattern = regexp.MustCompile(`^(\d{8}T\d{6}Z-[0-9a-f]{6}|sim-[0-9a-f]{16})$`)
 
 // Entry is one run in a list: what is known of it without reading its series.
 type Entry struct {
 	Path     string
+	Started  time.Time // as the manifest says; of a simulated run, when it was last made
 	Manifest Manifest
 	State    State
 	Levels   int // durable ones
 }
 
-// List returns the runs under base, the oldest first. It passes over whatever is not
+// List returns the runs under base, the one that was started first at the head. It passes over whatever is not
 // a run of ours; a base that does not exist has none.
 func List(base string) ([]Entry, error) {
-	entries, err := os.ReadDir(base) // sorted by name, and so by time
+	entries, err := os.ReadDir(base)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -37,6 +40,7 @@ func List(base string) ([]Entry, error) {
 			runs = append(runs, run)
 		}
 	}
+	slices.SortStableFunc(runs, func(a, b Entry) int { return a.Started.Compare(b.Started) })
 	return runs, nil
 }
 
@@ -60,8 +64,23 @@ func readEntry(path string) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
+	started := m.Started
+	if started.IsZero() {
+		if started, err = manifestTime(path); err != nil {
+			return Entry{}, err
+		}
+	}
 	state, _ := readState(path)
-	return Entry{Path: path, Manifest: m, State: state, Levels: bytes.Count(rows, []byte("\n"))}, nil
+	return Entry{Path: path, Started: started, Manifest: m, State: state, Levels: bytes.Count(rows, []byte("\n"))}, nil
+}
+
+// manifestTime returns when a manifest was written.
+func manifestTime(path string) (time.Time, error) {
+	info, err := os.Stat(filepath.Join(path, manifestFile))
+	if err != nil {
+		return time.Time{}, err
+	}
+	return info.ModTime().UTC(), nil
 }
 
 // Latest returns the newest run under base. With none, the error is a *FindError.
@@ -114,6 +133,9 @@ func Find(base, name string) (Entry, error) {
 func Remove(path string) error {
 	if _, err := readEntry(path); err != nil {
 		return &DirError{Path: path, Err: err, Hint: "nothing was removed; look into it and remove it by hand"}
+	}
+	if held(path) {
+		return &DirError{Path: path, Err: errHeld, Hint: "nothing was removed; wait for it, or stop it first"}
 	}
 	return os.RemoveAll(path)
 }

@@ -12,9 +12,11 @@ func threeRuns(t *testing.T) string {
 	t.Helper()
 	base := t.TempDir()
 	for _, name := range []string{"20261130T161500Z-ab12cd", "20261130T161501Z-ab34ef", "20261201T000000Z-0a0b0c"} {
-		if _, err := Create(base, Manifest{Run: name, Started: started}); err != nil {
+		d, err := Create(base, Manifest{Run: name, Started: started})
+		if err != nil {
 			t.Fatal(err)
 		}
+		giveBack(t, d)
 	}
 	for _, foreign := range []string{"notes", "20270101T000000Z-ffffff"} {
 		if err := os.Mkdir(filepath.Join(base, foreign), 0o755); err != nil {
