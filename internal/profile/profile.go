@@ -74,5 +74,7 @@ func Spread(rng *rand.Rand, mean time.Duration, jitter float64) time.Duration {
 	if jitter == 0 || mean == 0 {
 		return mean
 	}
-	return time.Duration(float64(mean) * (1 + jitter*(2*rng.Float64()-1)))
+	// The inner conversion keeps a processor that can from rounding product and sum as one:
+	// a seed means the same on any machine.
+	return time.Duration(float64(mean) * (1 + float64(jitter*(2*rng.Float64()-1))))
 }

@@ -74,7 +74,7 @@ func (w *paced) shrink(now, sent time.Duration, delay float64) {
 	case w.size >= 2:
 		if sent >= w.cut { // else the last cut has had no time to show
 			w.cut = now
-			w.size = max(1, w.size*(1-pacedCut*delay))
+			w.size = max(1, w.size*(1-float64(pacedCut*delay))) // rounded apart, as in profile.Spread
 		}
 	case w.size > 1:
 		w.size = max(1, w.size-delay)
@@ -90,7 +90,7 @@ func (w *paced) leave(now time.Duration) {
 	} else {
 		w.turns = min(1, w.turns+pacedMore)
 	}
-	pause := w.timeout / w.turns * (1 + pacedJitter*(2*w.rng.Float64()-1))
+	pause := w.timeout / w.turns * (1 + float64(pacedJitter*(2*w.rng.Float64()-1))) // likewise
 	w.size, w.back = 0, now+time.Duration(pause)
 }
 

@@ -47,7 +47,7 @@ func (k *call) leg(brick int32) *leg {
 type calls struct {
 	slots []call
 	free  []uint32
-	order []due // a ring would save nothing: the head advances and the slice is compacted
+	order []ref // a ring would save nothing: the head advances and the slice is compacted
 	head  int
 }
 
@@ -55,12 +55,6 @@ type calls struct {
 type ref struct{ slot, generation uint32 }
 
 func (r ref) id() uint64 { return uint64(r.generation)<<32 | uint64(r.slot) }
-
-// due is a call and when it times out, which is asked far more often than the call is.
-type due struct {
-	ref
-	deadline time.Duration
-}
 
 // open takes a slot and puts it last in the order of time-outs.
 func (s *calls) open(deadline time.Duration) (ref, *call) {
@@ -75,7 +69,7 @@ func (s *calls) open(deadline time.Duration) (ref, *call) {
 	k := &s.slots[slot]
 	k.reuse(deadline)
 	r := ref{slot, k.generation}
-	s.order = append(s.order, due{r, deadline})
+	s.order = append(s.order, r)
 	return r, k
 }
 
@@ -101,11 +95,6 @@ func (s *calls) find(id uint64) *call {
 		return k
 	}
 	return nil
-}
-
-// over reports whether the first deadline in the order has passed.
-func (s *calls) over(now time.Duration) bool {
-	return s.head < len(s.order) && s.order[s.head].deadline <= now
 }
 
 // oldest returns the live call that times out first, or nil.

@@ -127,7 +127,7 @@ func (c *Core) Expire(now time.Duration) *Effects {
 }
 
 func (c *Core) expire(now time.Duration) {
-	for c.calls.over(now) {
+	for {
 		slot, k := c.calls.oldest()
 		if k == nil || k.deadline > now {
 			return
