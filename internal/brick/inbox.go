@@ -13,10 +13,10 @@ type Op struct {
 	arrived time.Duration
 }
 
-// opOverhead is what an operation weighs in the inbox beside its value.
-const opOverhead = 128
+// OpOverhead is what an operation weighs in the inbox beside its value, in bytes.
+const OpOverhead = 128
 
-func (o *Op) weight() int { return len(o.Value) + opOverhead }
+func (o *Op) weight() int { return len(o.Value) + OpOverhead }
 
 // inbox is a FIFO ring that grows by doubling; its length is a power of two.
 type inbox struct {

@@ -31,13 +31,13 @@ type oracle struct {
 
 func (o *oracle) bytes() (sum int) {
 	for _, op := range o.waiting {
-		sum += len(op.Value) + opOverhead
+		sum += len(op.Value) + OpOverhead
 	}
 	return sum
 }
 
 func (o *oracle) arrive(now time.Duration, op Op) bool {
-	if len(o.waiting) > 0 && o.bytes()+len(op.Value)+opOverhead > o.limit {
+	if len(o.waiting) > 0 && o.bytes()+len(op.Value)+OpOverhead > o.limit {
 		o.want.Dropped++
 		return false
 	}

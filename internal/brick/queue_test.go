@@ -81,7 +81,7 @@ func TestSetHoldsForWhatWaits(t *testing.T) {
 }
 
 func TestInboxIsBounded(t *testing.T) {
-	const limit = 4 * (1024 + opOverhead)
+	const limit = 4 * (1024 + OpOverhead)
 	q := NewQueue(exact, protect.On, limit, nil, 1)
 	if !q.Arrive(0, write(1, 10*limit, ms)) {
 		t.Fatal("an empty inbox refuses a large operation")
@@ -163,7 +163,7 @@ func TestInboxGrowsInOrder(t *testing.T) {
 			popped++
 		}
 	}
-	if in.count != int(pushed-popped) || in.bytes != in.count*opOverhead {
+	if in.count != int(pushed-popped) || in.bytes != in.count*OpOverhead {
 		t.Errorf("%d operations of %d bytes remain, want %d", in.count, in.bytes, pushed-popped)
 	}
 }

@@ -9,15 +9,18 @@ import (
 // DefaultMemory bounds a store unless set, in bytes.
 const DefaultMemory = 1 << 30
 
-// stateOverhead is what the bookkeeping of one state weighs: its entry in a Go
+// StateOverhead is what the bookkeeping of one state weighs, in bytes: its entry in a Go
 // map of 16-byte keys and 24-byte values at the map's mean load, measured and rounded up.
-const stateOverhead = 80
+const StateOverhead = 80
 
 // name is what a state is found by inside its table.
 type name struct {
 	key     session.Key
 	version session.Version
 }
+
+// mostKept is the largest map that is kept for reuse, in states: about a mebibyte.
+const mostKept = (1 << 20) / StateOverhead
 
 type state struct {
 	where extent
@@ -40,6 +43,7 @@ type Store struct {
 	limit   int64
 	bytes   int64
 	spare   spare
+	empty   *table // one that has elapsed: its map has the room that the next will need
 	held    uint64
 	full    uint64
 	corrupt uint64
@@ -62,13 +66,18 @@ func (s *Store) Put(now time.Duration, r *session.Request) session.Status {
 	s.Elapse(now)
 	t := s.tables[r.Expiry]
 	if t == nil {
-		t = &table{states: make(map[name]state)}
+		if t = s.empty; t == nil {
+			t = &table{states: make(map[name]state)}
+		}
 	}
 	id := name{r.Key, r.Version}
 	if _, held := t.states[id]; !held {
 		if !s.add(t, id, r) {
 			s.full++
 			return session.Full
+		}
+		if t == s.empty {
+			s.empty = nil
 		}
 		s.tables[r.Expiry] = t
 	}
@@ -80,7 +89,7 @@ func (s *Store) Put(now time.Duration, r *session.Request) session.Status {
 // add copies a value into a table unless the memory bound forbids it.
 func (s *Store) add(t *table, id name, r *session.Request) bool {
 	need := t.slab.need(len(r.Value))
-	grows := int64(need) + stateOverhead
+	grows := int64(need) + StateOverhead
 	if s.bytes+grows > s.limit {
 		return false
 	}
@@ -146,6 +155,10 @@ func (s *Store) drop(expiry session.Expiry, t *table) {
 	s.elapsed += uint64(len(t.states))
 	for _, c := range t.slab.chunks {
 		s.spare.give(c)
+	}
+	if len(t.states) <= mostKept {
+		clear(t.states)
+		s.empty = &table{states: t.states}
 	}
 }
 

@@ -49,7 +49,7 @@ func (o *storeOracle) put(now time.Duration, r *session.Request) {
 func (o *storeOracle) check(t *rapid.T, s *Store, limit int64) {
 	var payload int64
 	for _, v := range o.values {
-		payload += int64(len(v)) + stateOverhead
+		payload += int64(len(v)) + StateOverhead
 	}
 	if s.held != uint64(len(o.values)) || len(s.tables) != len(o.elapses) {
 		t.Fatalf("%d states in %d tables, want %d in %d", s.held, len(s.tables), len(o.values), len(o.elapses))
@@ -101,7 +101,7 @@ func TestStoreAgainstOracle(t *testing.T) {
 					if held {
 						t.Fatal("a state that is held finds no room")
 					}
-					if before+int64(max(largestChunk, len(r.Value)))+stateOverhead <= limit {
+					if before+int64(max(largestChunk, len(r.Value)))+StateOverhead <= limit {
 						t.Fatalf("full with %d of %d bytes used", before, limit)
 					}
 				default:
