@@ -1,0 +1,165 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/ssmctl/ssmctl/internal/brick"
+	"github.com/ssmctl/ssmctl/internal/loadgen"
+	"github.com/ssmctl/ssmctl/internal/session"
+)
+
+// epoch is the virtual time at which every level begins: anything but zero, which
+// the cores take for never.
+const epoch = 1_000_000 * time.Second
+
+// wireHead is what a message weighs on the wire beside the state in it, in bytes.
+const wireHead = 64
+
+// engine is one level in virtual time: machines and bricks, and the messages between
+// them. Once its slices have grown to what the level needs, an event allocates nothing; only
+// the bricks' tables, one for each second in which states expire, come and go.
+type engine struct {
+	now      time.Duration
+	events   *events
+	handled  uint64 // events that had an effect
+	network  Network
+	rng      *rand.Rand // of the network
+	machines []machine
+	bricks   []node
+	messages messages
+	size     int // of a state on the wire, in bytes
+}
+
+// machine is a load machine in the engine.
+type machine struct {
+	e     *engine
+	index uint32
+	core  *loadgen.Machine
+	armed time.Duration // the earliest wake that is planned; 0 is none
+}
+
+// node is a brick in the engine.
+type node struct {
+	queue   *brick.Queue
+	store   *brick.Store
+	armed   time.Duration // the wake that is planned; 0 is none
+	in, out link
+}
+
+// run handles all events until the virtual time end.
+func (e *engine) run(end time.Duration) {
+	for {
+		ev, ok := e.events.pop(end)
+		if !ok {
+			break
+		}
+		e.now = ev.at
+		e.handle(&ev)
+	}
+	e.now = end
+}
+
+func (e *engine) handle(ev *event) {
+	switch ev.kind {
+	case machineWakes:
+		if m := &e.machines[ev.who]; m.armed == ev.at { // else it was woken earlier
+			m.armed = 0
+			e.arm(m, m.core.Step(e.now))
+			e.handled++
+		}
+		return
+	case brickWakes:
+		n := &e.bricks[ev.who]
+		n.armed = 0
+		e.serve(ev.who, n)
+	case requestArrives:
+		e.arrive(ev.who, ev.slot)
+	case replyArrives:
+		m, msg := &e.machines[ev.who], e.messages.at(ev.slot)
+		reply := session.Reply{ID: msg.request.ID, Status: msg.status, Value: msg.value()}
+		m.core.Reply(e.now, session.BrickID(msg.to+1), &reply)
+		e.messages.give(ev.slot)
+		e.arm(m, m.core.Next())
+	}
+	e.handled++
+}
+
+// arm plans a machine's next wake, unless it will wake earlier. Zero is no wake.
+func (e *engine) arm(m *machine, next time.Duration) {
+	if next == 0 || (m.armed != 0 && m.armed <= next) {
+		return
+	}
+	m.armed = max(next, e.now)
+	e.events.push(event{at: m.armed, kind: machineWakes, who: m.index})
+}
+
+// Send implements loadgen.Outlet: it puts a request on the wire.
+func (m *machine) Send(to session.BrickID, r *session.Request) {
+	e, i := m.e, uint32(to-1)
+	size := wireHead
+	if r.Op == session.Write {
+		size += e.size
+	}
+	at, arrives := e.network.carry(e.now, i, &e.bricks[i].in, size, e.rng)
+	if !arrives {
+		return
+	}
+	slot := e.messages.take()
+	msg := e.messages.at(slot)
+	msg.from, msg.to, msg.request = m.index, i, *r
+	msg.carry(r.Value)
+	msg.request.Value = msg.value()
+	e.events.push(event{at: at, kind: requestArrives, who: i, slot: slot})
+}
+
+// arrive puts a request into a brick's inbox, and wakes a brick that is idle.
+func (e *engine) arrive(i, slot uint32) {
+	n := &e.bricks[i]
+	// The inbox holds the slot, and with it the value.
+	if !n.queue.Arrive(e.now, brick.Op{Request: e.messages.at(slot).request, From: slot}) {
+		e.messages.give(slot)
+	}
+	if n.armed == 0 {
+		e.serve(i, n)
+	}
+}
+
+// serve lets a brick's processor take what it is free for by now.
+func (e *engine) serve(i uint32, n *node) {
+	for {
+		step := n.queue.Next(e.now)
+		switch step.Action {
+		case brick.Idle:
+			if step.At != brick.Never {
+				n.armed = step.At
+				e.events.push(event{at: step.At, kind: brickWakes, who: i})
+			}
+			return
+		case brick.Discard:
+			e.messages.give(step.Op.From)
+		case brick.Serve:
+			e.answer(n, &step)
+		}
+	}
+}
+
+// answer applies an operation and puts the reply on the wire for the instant at which
+// the processor is done.
+func (e *engine) answer(n *node, step *brick.Step) {
+	slot := step.Op.From
+	reply := n.store.Apply(e.now, &step.Op.Request)
+	size := wireHead
+	if reply.Value != nil {
+		size += e.size
+	}
+	msg := e.messages.at(slot)
+	at, arrives := e.network.carry(step.At, msg.to, &n.out, size, e.rng)
+	if !arrives {
+		e.messages.give(slot)
+		return
+	}
+	msg.status = reply.Status
+	msg.carry(reply.Value)
+	e.events.push(event{at: at, kind: replyArrives, who: msg.from, slot: slot})
+}

@@ -1,0 +1,213 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"time"
+
+	"github.com/ssmctl/ssmctl/internal/brick"
+	"github.com/ssmctl/ssmctl/internal/loadgen"
+	"github.com/ssmctl/ssmctl/internal/profile"
+	"github.com/ssmctl/ssmctl/internal/protect"
+	"github.com/ssmctl/ssmctl/internal/result"
+	"github.com/ssmctl/ssmctl/internal/session"
+	"github.com/ssmctl/ssmctl/internal/stub"
+)
+
+// A level ends like a live one: the users stop, what is in flight has graceTime beyond
+// the time-out to end, the bricks' inboxes are emptied, and the users' last states are read back.
+const (
+	joinWithin  = time.Second // the users of a level begin within it
+	graceTime   = time.Second
+	auditWithin = 5 * time.Second
+	auditEvery  = time.Millisecond
+)
+
+// The streams of a level's seed; the machines use streams of their own.
+const (
+	networkStream = 3
+	brickStream   = 4
+)
+
+// Config is what all levels of a plan share.
+type Config struct {
+	Plan    result.Plan // with its bricks; no protection means on
+	Profile profile.Profile
+	Network *Network // nil is the profile's
+	Run     string   // its name
+}
+
+// level is one point of a plan while it is simulated.
+type level struct {
+	cfg        *Config
+	point      loadgen.Point
+	protection string
+	engine     *engine
+	rec        *loadgen.Recorder
+	warm       result.Copies // at the end of the warm-up
+	audit      loadgen.Audit
+}
+
+// punctual is a recorder that is told of no lag: in virtual time nothing comes late.
+type punctual struct{ *loadgen.Recorder }
+
+func (punctual) Lag(_, _ time.Duration) {}
+
+// Level simulates one point of a plan. It depends on nothing but its arguments, and
+// gives up only when ctx ends.
+func Level(ctx context.Context, cfg *Config, p loadgen.Point) (result.Level, error) {
+	l, err := newLevel(cfg, p)
+	if err != nil {
+		return result.Level{}, fmt.Errorf("simulate %d machines: %w", p.Machines, err)
+	}
+	if err := l.run(ctx); err != nil {
+		return result.Level{}, err
+	}
+	return l.result()
+}
+
+func newLevel(cfg *Config, p loadgen.Point) (*level, error) {
+	l := &level{cfg: cfg, point: p, protection: p.Protection}
+	if l.protection == "" {
+		l.protection = protect.On.String() // what embedded bricks of a live run start with
+	}
+	setting, err := protect.ParseSetting(l.protection)
+	if err != nil {
+		return nil, err
+	}
+	policy, err := protect.PolicyByName(p.Policy)
+	if err != nil {
+		return nil, err
+	}
+	l.rec = loadgen.NewRecorder(cfg.Plan.Warmup, int(cfg.Plan.Duration/time.Second), 0, p.Machines)
+	l.rec.KeepTotals()
+	e := &engine{now: epoch, size: cfg.Plan.Size, rng: rand.New(rand.NewPCG(p.Seed, networkStream))}
+	e.events = newEvents(spanOf(p.Machines * cfg.Plan.Threads))
+	e.network = Network{OneWay: cfg.Profile.Network.OneWay}
+	if cfg.Network != nil {
+		e.network = *cfg.Network
+	}
+	l.engine = e
+	l.makeBricks(setting)
+	l.makeMachines(policy)
+	l.rec.Start(e.now)
+	for i := range e.machines {
+		m := &e.machines[i]
+		for id := range e.bricks {
+			m.core.Up(e.now, session.BrickID(id+1), setting)
+		}
+		m.core.Start(e.now)
+		e.arm(m, m.core.Next())
+	}
+	return l, nil
+}
+
+// spanOf chooses the slots of the event queue: a user is good for some hundred events a
+// second, one in 2^23 ns, so a slot has about one. They are not so short that a turn of the wheel
+// is less than a millisecond.
+func spanOf(users int) uint { return uint(max(7, 23-bits.Len(uint(users)))) }
+
+// makeBricks makes bricks that hold no more of a state than its stamp. What its bytes
+// cost is folded into the cost of an operation, and what they weigh into the bounds.
+func (l *level) makeBricks(setting protect.Setting) {
+	size := l.cfg.Plan.Size
+	model := l.cfg.Profile.Processor
+	model.Put, model.Get, model.PerKiB = model.Mean(false, size), model.Mean(true, size), 0
+	scale := func(bound, overhead int64) int64 {
+		return bound * (loadgen.MinSize + overhead) / (int64(size) + overhead)
+	}
+	memory, inbox := scale(brick.DefaultMemory, brick.StateOverhead), scale(brick.DefaultInboxBytes, brick.OpOverhead)
+	l.engine.bricks = make([]node, l.cfg.Plan.Bricks)
+	for i, seed := range brickSeeds(l.point, len(l.engine.bricks)) {
+		store := brick.NewStore(memory)
+		l.engine.bricks[i] = node{store: store, queue: brick.NewQueue(model, setting, int(inbox), store, seed)}
+	}
+}
+
+// brickSeeds are those of the bricks' jitter: they differ from level to level, and are the
+// same for all settings of one, so that settings differ in nothing else.
+func brickSeeds(p loadgen.Point, bricks int) []uint64 {
+	rng := rand.NewPCG(p.Seed, brickStream)
+	seeds := make([]uint64, bricks)
+	for i := range seeds {
+		seeds[i] = rng.Uint64()
+	}
+	return seeds
+}
+
+func (l *level) makeMachines(policy protect.Policy) {
+	plan, users := &l.cfg.Plan, l.cfg.Profile.Users
+	ids := make([]session.BrickID, plan.Bricks)
+	for i := range ids {
+		ids[i] = session.BrickID(i + 1)
+	}
+	l.engine.machines = make([]machine, l.point.Machines)
+	for i := range l.engine.machines {
+		m := &l.engine.machines[i]
+		*m = machine{e: l.engine, index: uint32(i)}
+		m.core = loadgen.NewMachine(loadgen.MachineConfig{
+			ID: i, Threads: plan.Threads, Size: loadgen.MinSize, Users: users,
+			Seed: l.point.Seed, Nonce: l.point.Seed, Join: joinWithin, Rate: plan.Rate / float64(l.point.Machines),
+			Stub: stub.Config{
+				Quorum:  session.Quorum{W: plan.W, WQ: plan.WQ, R: plan.R},
+				Timeout: plan.Timeout, TTL: users.Expiry, Policy: policy, Bricks: ids,
+			},
+		}, m, punctual{l.rec})
+	}
+}
+
+func (l *level) run(ctx context.Context) error {
+	e, plan := l.engine, &l.cfg.Plan
+	end := epoch + plan.Warmup + plan.Duration
+	for at := epoch; at < end; {
+		at += time.Second
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		e.run(at)
+		if at == epoch+plan.Warmup {
+			l.warm = l.copies()
+		}
+	}
+	for i := range e.machines {
+		e.machines[i].core.Stop()
+	}
+	e.run(e.now + plan.Timeout + graceTime)
+	l.readBack()
+	return nil
+}
+
+// readBack lets the users read their last states from bricks that have nothing else to do.
+func (l *level) readBack() {
+	e := l.engine
+	for i := range e.bricks {
+		e.bricks[i].queue.Reset(func(op brick.Op) { e.messages.give(op.From) })
+	}
+	for i := range e.machines {
+		e.machines[i].core.BeginAudit()
+	}
+	for more, till := true, e.now+auditWithin; more && e.now < till; e.run(e.now + auditEvery) {
+		more = false
+		for i := range e.machines {
+			m := &e.machines[i]
+			more = m.core.StepAudit(e.now) || more
+			e.arm(m, m.core.Next())
+		}
+	}
+	for i := range e.machines {
+		l.audit.Add(e.machines[i].core.Audit())
+	}
+}
+
+// copies sums up what the acknowledged writes so far have cost.
+func (l *level) copies() (all result.Copies) {
+	for i := range l.engine.machines {
+		c := l.engine.machines[i].core.Copies()
+		all.Writes += c.Writes
+		all.Sent += c.Sent
+		all.Acked += c.Acked
+	}
+	return all
+}

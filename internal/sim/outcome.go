@@ -1,0 +1,78 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ssmctl/ssmctl/internal/loadgen"
+	"github.com/ssmctl/ssmctl/internal/result"
+	"github.com/ssmctl/ssmctl/internal/session"
+)
+
+// result turns what was recorded into what a run directory keeps. The level has no
+// start: no clock was asked.
+func (l *level) result() (result.Level, error) {
+	measured := int(l.cfg.Plan.Duration / time.Second)
+	tally := loadgen.NewTally(l.point, 1, measured)
+	cut, err := l.rec.Cut(l.engine.now)
+	if err != nil {
+		return result.Level{}, err
+	}
+	for i := range cut {
+		if cut[i].Second >= measured {
+			break // the users had stopped
+		}
+		if _, err := tally.Add(0, &cut[i]); err != nil {
+			return result.Level{}, fmt.Errorf("simulate %d machines: %w", l.point.Machines, err)
+		}
+	}
+	tally.Totals(l.rec.Totals())
+	seconds, err := tally.Seconds()
+	if err != nil {
+		return result.Level{}, err
+	}
+	return result.Level{Row: l.row(tally, seconds), Seconds: seconds, Histograms: tally.Histograms()}, nil
+}
+
+func (l *level) row(tally *loadgen.Tally, seconds []result.Second) result.Row {
+	m := result.Measured{
+		Run: l.cfg.Run, Mode: result.Sim, Profile: l.cfg.Profile.Name, Policy: l.point.Policy, Protection: l.protection,
+		Machines: l.point.Machines, Threads: l.cfg.Plan.Threads, Seconds: seconds,
+		Latency: tally.Histograms().OK(), Lost: tally.Lost() + l.audit.Lost, Notes: l.notes(),
+	}
+	for _, n := range l.rec.PerMachine() {
+		m.MachineGoodput = append(m.MachineGoodput, float64(n))
+	}
+	all := l.copies()
+	m.Copies = result.Copies{
+		Writes: all.Writes - l.warm.Writes, Sent: all.Sent - l.warm.Sent, Acked: all.Acked - l.warm.Acked,
+	}
+	gen := loadgen.Generation{Timeout: l.cfg.Plan.Timeout, Users: l.point.Machines * l.cfg.Plan.Threads}
+	if l.cfg.Plan.Rate > 0 {
+		gen.Users = 0
+	}
+	gen.Measured, gen.Busy, gen.Rest = tally.Presence()
+	m.Generator = gen.Judge()
+	return result.NewRow(m)
+}
+
+// notes says what a reader must know to judge the row.
+func (l *level) notes() []string {
+	var notes []string
+	for i := range l.engine.bricks {
+		n := &l.engine.bricks[i]
+		var s session.BrickStats
+		n.queue.Stats(&s)
+		n.store.Stats(&s)
+		if s.Dropped > 0 {
+			notes = append(notes, fmt.Sprintf("%s dropped %d operations at arrival, its inbox full", session.BrickID(i+1), s.Dropped))
+		}
+		if s.Full > 0 {
+			notes = append(notes, fmt.Sprintf("%s refused %d writes, its memory full", session.BrickID(i+1), s.Full))
+		}
+	}
+	if n := l.audit.Unknown + l.audit.Wrong; n > 0 {
+		notes = append(notes, fmt.Sprintf("the audit got no answer for %d states and a wrong one for %d", l.audit.Unknown, l.audit.Wrong))
+	}
+	return notes
+}
