@@ -56,7 +56,7 @@ cover: doctor ## coverage of all packages by all tests, per function and in bin/
 	@go tool cover -func bin/cover.out | tail -n 1
 
 .PHONY: fuzz
-fuzz: doctor ## run each fuzz target (FUZZTIME=3s)
+fuzz: doctor ## run each fuzz target (FUZZTIME=2s)
 	@scripts/fuzz $(FUZZTIME)
 
 .PHONY: soak

@@ -19,6 +19,8 @@ import (
 const (
 	defaultBricks  = 8
 	defaultProfile = "nsdi04"
+	defaultWarmup  = 5 * time.Second
+	defaultSize    = 8 << 10
 	maxBricks      = 1000
 	maxThreads     = 100_000
 	maxUsers       = 1_000_000
@@ -60,8 +62,8 @@ func planLevels(c *cli.Context, p *result.Plan) (err error) {
 }
 
 func planLists(c *cli.Context, p *result.Plan) error {
-	if c.IsSet("protection") {
-		for name := range strings.SplitSeq(c.String("protection"), ",") {
+	if list := c.String("protection"); list != "" || c.IsSet("protection") {
+		for name := range strings.SplitSeq(list, ",") {
 			if _, err := protect.ParseSetting(name); err != nil {
 				return fmt.Errorf("--protection: %w", err)
 			}
@@ -145,22 +147,38 @@ func conditionsOf(c *cli.Context, p *result.Plan) ([]result.Condition, error) {
 	return all, nil
 }
 
-// parametersOf lists what shapes a run and where each figure comes from.
-func parametersOf(c *cli.Context, p *result.Plan, prof *profile.Profile) []result.Parameter {
-	published := map[string]bool{"threads": true, "w": true, "wq": true, "r": true, "timeout": true, "size": true, "duration": true}
+// parametersOf lists what shapes a run and where each figure comes from. It goes by the
+// plan, so that the same plan gives the same list however its flags were written.
+func parametersOf(p *result.Plan, prof *profile.Profile, u planUsage) []result.Parameter {
 	var all []result.Parameter
-	for _, f := range planFlags() {
-		name := f.Names()[0]
-		source := "default"
-		switch {
-		case c.IsSet(name):
-			source = "flag"
-		case published[name]:
+	for _, f := range []struct {
+		name                    string
+		value, published, usual any // nil was not published, or is always chosen
+	}{
+		{"machines", levelsText(p.Machines), nil, nil},
+		{"threads", p.Threads, 12, nil},
+		{"duration", p.Duration, 2 * time.Minute, u.duration},
+		{"warmup", p.Warmup, nil, defaultWarmup},
+		{"protection", orAsFound(p.Protection), nil, orAsFound(strings.Fields(u.protection))},
+		{"policy", strings.Join(p.Policies, ","), nil, protect.DefaultPolicy},
+		{"w", p.W, 3, nil},
+		{"wq", p.WQ, 2, nil},
+		{"r", p.R, 1, nil},
+		{"timeout", p.Timeout, 60 * time.Millisecond, nil},
+		{"size", p.Size, defaultSize, nil},
+		{"seed", p.Seed, nil, uint64(1)},
+		{"rate", p.Rate, nil, 0.0},
+	} {
+		source := "flag"
+		switch f.value {
+		case f.published:
 			source = "published (SSM, NSDI 2004)"
+		case f.usual:
+			source = "default"
 		}
-		all = append(all, result.Parameter{Name: name, Value: fmt.Sprint(c.Value(name)), Source: source})
+		all = append(all, result.Parameter{Name: f.name, Value: fmt.Sprint(f.value), Source: source})
 	}
-	all = append(all, result.Parameter{Name: "bricks in use", Value: fmt.Sprint(p.Bricks), Source: bricksSource(p, prof)})
+	all = append(all, result.Parameter{Name: "bricks", Value: fmt.Sprint(p.Bricks), Source: bricksSource(p, prof)})
 	for name, source := range prof.Sources {
 		all = append(all, result.Parameter{Name: prof.Name + ": " + name, Value: "see profile", Source: source})
 	}

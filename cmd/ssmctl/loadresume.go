@@ -12,7 +12,7 @@ import (
 // resume takes the plan of an interrupted run and counts the levels that need not be
 // measured again: the first ones that were measured in full.
 func (l *loading) resume(c *cli.Context) error {
-	for _, f := range planFlags() {
+	for _, f := range planFlags(loadUsage) {
 		if name := f.Names()[0]; c.IsSet(name) {
 			return usagef("--%s: a resumed run goes on with its own plan: leave it out, or leave --resume out", name)
 		}

@@ -58,7 +58,7 @@ func newApp(in io.Reader, out, errOut io.Writer) *cli.App {
 		HideVersion:            true,
 		UseShortOptionHandling: false,
 		Commands: []*cli.Command{
-			brickCommand(), protectCommand(), loadCommand(), reportCommand(),
+			brickCommand(), protectCommand(), loadCommand(), simCommand(), reportCommand(),
 			runsCommand(), profileCommand(), versionCommand(), agentCommand(),
 		},
 	}

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
 	"golang.org/x/sys/unix"
 
 	"github.com/ssmctl/ssmctl/internal/profile"
@@ -19,15 +18,22 @@ import (
 )
 
 // manifestOf says what is measured, with what and on what.
-func manifestOf(c *cli.Context, p *result.Plan, prof *profile.Profile) result.Manifest {
+func manifestOf(p *result.Plan, prof *profile.Profile) result.Manifest {
 	hash, err := binaryHash()
 	if err != nil {
 		hash = "" // the run is good without; it just cannot be resumed
 	}
 	return result.Manifest{
-		Mode: result.Live, Plan: *p, Profile: *prof, Parameters: parametersOf(c, p, prof),
+		Mode: result.Live, Plan: *p, Profile: *prof, Parameters: parametersOf(p, prof, loadUsage),
 		Version: versionName(), BinarySHA256: hash, Hosts: []string{"localhost"},
 		Kernel: kernelName(), CPU: cpuName(), Cores: runtime.NumCPU(), Go: runtime.Version(), Started: time.Now().UTC(),
+	}
+}
+
+// simManifestOf says what is simulated. It says nothing of where or when.
+func simManifestOf(p *result.Plan, prof *profile.Profile) result.Manifest {
+	return result.Manifest{
+		Mode: result.Sim, Plan: *p, Profile: *prof, Parameters: parametersOf(p, prof, simUsage), Version: versionName(),
 	}
 }
 

@@ -54,13 +54,14 @@ func (p *progress) linef(format string, args ...any) {
 	_, _ = io.WriteString(p.err, line) // the terminal may be gone
 }
 
-// begin opens the bar of a run that has skip of its levels already.
-func (p *progress) begin(plan *result.Plan, skip int) {
+// begin opens the bar of a run that has skip of its levels already; pace says how long
+// the others will take.
+func (p *progress) begin(plan *result.Plan, skip int, pace string) {
 	points := loadgen.Points(plan)
 	p.levels, p.done = len(points), skip
 	each := plan.Warmup + plan.Duration
 	left := len(points) - skip
-	p.linef("%s of %v, %v warm-up each: about %v", plural(left, "level"), plan.Duration, plan.Warmup, time.Duration(left)*(each+levelOverhead))
+	p.linef("%s of %v, %v warm-up each: %s", plural(left, "level"), plan.Duration, plan.Warmup, pace)
 	f, ok := p.err.(*os.File)
 	if p.quiet || !ok || !term.IsTerminal(int(f.Fd())) {
 		return

@@ -66,7 +66,7 @@ func runsList(c *cli.Context) error {
 		} else {
 			levels = strconv.Itoa(len(r.Rows))
 		}
-		table.Add(m.Run, m.Started.Format(time.DateTime), state, m.Mode, m.Profile.Name,
+		table.Add(m.Run, e.Started.Format(time.DateTime), state, m.Mode, m.Profile.Name,
 			levelsText(m.Plan.Machines), orAsFound(m.Plan.Protection), levels)
 	}
 	return table.Write(c.App.Writer)
