@@ -65,9 +65,9 @@ func (m *Machine) StepAudit(now time.Duration) bool {
 	a := &m.audit
 	for len(a.queue) > 0 && !a.asking {
 		u := &m.users[a.queue[0]]
-		if time.Duration(u.last.Expiry)*time.Second > now+m.cfg.Stub.Timeout {
+		if time.Duration(u.cookie.Expiry)*time.Second > now+m.cfg.Stub.Timeout {
 			a.asking = true
-			m.carry(now, m.stub.Begin(now, &stub.Attempt{Tag: auditTag, Op: session.Read, Cookie: &u.last, Urgent: true}))
+			m.carry(now, m.stub.Begin(now, &stub.Attempt{Tag: auditTag, Op: session.Read, Cookie: &u.cookie, Urgent: true}))
 			break
 		}
 		a.queue, a.tries = a.queue[1:], 0 // expired, or may be before the answer

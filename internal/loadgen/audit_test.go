@@ -53,7 +53,7 @@ func TestAudit(t *testing.T) {
 		}, Audit{Checked: 12, Lost: 12}, 24},
 		{"one brick has lost everything", func(w *world) { clear(w.states[2]) }, Audit{Checked: 12, Found: 12}, 0},
 		{"one user's state is lost", func(w *world) {
-			last := w.m.users[4].last
+			last := w.m.users[4].cookie
 			w.each(func(states map[stateName][]byte, name stateName) {
 				if name.key == last.Key && name.version == last.Version {
 					delete(states, name)
@@ -96,7 +96,7 @@ func TestAuditSkips(t *testing.T) {
 		w.now += second - 50*ms
 		for i := range w.m.users {
 			if i%2 == 0 {
-				w.m.users[i].last.Expiry = session.Expiry((w.now + 50*ms) / second)
+				w.m.users[i].cookie.Expiry = session.Expiry((w.now + 50*ms) / second)
 			}
 		}
 		w.m.users[1].kept = false

@@ -46,6 +46,7 @@ const (
 type Recorder struct {
 	warmup  time.Duration
 	zero    time.Duration // the start of second 0, once the load has started
+	until   time.Duration // the end of the open second
 	started bool
 	last    int      // the last measured second
 	first   int      // machine
@@ -74,6 +75,7 @@ func NewRecorder(warmup time.Duration, measured, first, machines int) *Recorder 
 func (r *Recorder) Start(now time.Duration) {
 	r.zero, r.started = now+r.warmup, true
 	r.open.Second = r.second(now)
+	r.until = r.zero + time.Duration(r.open.Second+1)*time.Second
 }
 
 // second returns the number of the second that now lies in.
@@ -91,7 +93,7 @@ func (r *Recorder) at(now time.Duration) (measured bool) {
 	if !r.started {
 		return false
 	}
-	for s := r.second(now); r.open.Second < s; {
+	for now >= r.until {
 		r.close()
 	}
 	return r.open.Second >= 0 && r.open.Second <= r.last
@@ -109,6 +111,7 @@ func (r *Recorder) close() {
 	r.closed = append(r.closed, r.open)
 	r.hist.Reset()
 	r.open = Interval{Second: r.open.Second + 1, Protection: r.open.Protection}
+	r.until += time.Second
 }
 
 // seal puts the open second's latencies where they belong.

@@ -15,11 +15,10 @@ import (
 type user struct {
 	key     session.Key
 	version session.Version // of the last write begun
-	cookie  session.Cookie  // of the state to read back next
+	cookie  session.Cookie  // of the last acknowledged write, the state to read back next
 	holds   bool            // there is such a state
 	began   time.Duration   // when that attempt did, or in an open loop was to
-	last    session.Cookie  // of the last acknowledged write, for the audit
-	kept    bool            // there is such a write
+	kept    bool            // there has been one
 }
 
 // stampBytes is how much of a value tells its state from all others: the key and the
@@ -53,7 +52,7 @@ func (u *user) learn(op session.Op, outcome session.Outcome, cookie *session.Coo
 	}
 	u.holds = op == session.Write && outcome == session.OK
 	if u.holds {
-		u.cookie, u.last, u.kept = *cookie, *cookie, true
+		u.cookie, u.kept = *cookie, true
 	}
 }
 

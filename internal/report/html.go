@@ -128,6 +128,14 @@ func facts(r *result.Run) [][2]string {
 	if r.Why != "" {
 		ended += ": " + r.Why
 	}
+	if m.Started.IsZero() { // a simulated run says nothing of where and when
+		return [][2]string{
+			{"ended", ended},
+			{"ssmctl", m.Version},
+			{"seed", strconv.FormatUint(m.Plan.Seed, 10)},
+			{"profile", m.Profile.Description},
+		}
+	}
 	return [][2]string{
 		{"started", m.Started.UTC().Format(time.RFC3339)},
 		{"ended", ended},
