@@ -29,7 +29,7 @@ func TestMachineInVirtualTime(t *testing.T) {
 		t.Errorf("the generator is %+v, gap %v", v, g.LawGap())
 	}
 	copies := w.m.Copies()
-	if copies.Sent != 3*copies.Writes || copies.Acked != copies.Sent || copies.Late != 0 {
+	if copies.Sent != 3*copies.Begun || copies.Acked != 3*copies.Writes || copies.Late != 0 {
 		t.Errorf("copies %+v", copies)
 	}
 	if n := w.rec.PerMachine()[0]; n < all.Count[session.OK] {

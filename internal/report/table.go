@@ -74,10 +74,17 @@ func levelGrid(rows []result.Row, notes *footnotes) *Grid {
 	return g
 }
 
-// copies shows what an acknowledged write was sent to, and what acknowledged it.
+// copies shows to how many bricks a write went, and how many acknowledged one that
+// was acknowledged.
 func copies(r *result.Row) string {
+	shown := func(x float64) string {
+		if x == 0 {
+			return missing
+		}
+		return decimal(x, 2)
+	}
 	if r.CopiesPerWrite == 0 {
 		return missing
 	}
-	return decimal(r.CopiesPerWrite, 2) + "/" + decimal(r.AckedPerWrite, 2)
+	return shown(r.CopiesPerWrite) + "/" + shown(r.AckedPerWrite)
 }

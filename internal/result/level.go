@@ -32,11 +32,12 @@ type Measured struct {
 	Notes     []string
 }
 
-// Copies counts what the acknowledged writes of a level cost.
+// Copies counts what the writes of a level cost.
 type Copies struct {
+	Begun  uint64 // writes sent out, however they ended
+	Sent   uint64 // copies of those
 	Writes uint64 // acknowledged writes
-	Sent   uint64 // copies sent for them
-	Acked  uint64 // copies acknowledged within the time-out
+	Acked  uint64 // copies of those, acknowledged within the time-out
 }
 
 // NewRow computes a level's row. Rates are means over the measured seconds; the
@@ -49,8 +50,10 @@ func NewRow(m Measured) Row {
 		Lost: m.Lost, Latency: m.Latency, Fairness: settled(Jain(m.MachineGoodput)),
 		GeneratorOK: m.Generator, Notes: m.Notes,
 	}
+	if m.Copies.Begun > 0 {
+		r.CopiesPerWrite = float64(m.Copies.Sent) / float64(m.Copies.Begun)
+	}
 	if m.Copies.Writes > 0 {
-		r.CopiesPerWrite = float64(m.Copies.Sent) / float64(m.Copies.Writes)
 		r.AckedPerWrite = float64(m.Copies.Acked) / float64(m.Copies.Writes)
 	}
 	var counts [session.NumOutcomes]uint64

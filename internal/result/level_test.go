@@ -28,7 +28,7 @@ func TestNewRow(t *testing.T) {
 		},
 		Latency:        Quantiles{P50: time.Millisecond},
 		MachineGoodput: []float64{1, 2},
-		Copies:         Copies{Writes: 10, Sent: 30, Acked: 28},
+		Copies:         Copies{Begun: 10, Sent: 30, Writes: 10, Acked: 28},
 		Lost:           1,
 		Generator:      Verdict{OK: true},
 		Notes:          []string{"a note"},

@@ -31,8 +31,8 @@ type Row struct {
 
 	Latency Quantiles // of ok attempts
 
-	CopiesPerWrite float64 // sent, for each acknowledged write
-	AckedPerWrite  float64 // acknowledged within the time-out, for each acknowledged write
+	CopiesPerWrite float64 // sent, for each write that went out; 0 if none did
+	AckedPerWrite  float64 // acknowledged within the time-out, for each acknowledged write; 0 if there is none
 	Fairness       float64 // Jain's index over the machines' goodputs; 1 is even
 
 	Steady      Verdict

@@ -206,6 +206,7 @@ func (l *level) copies() (all result.Copies) {
 	for i := range l.engine.machines {
 		c := l.engine.machines[i].core.Copies()
 		all.Writes += c.Writes
+		all.Begun += c.Begun
 		all.Sent += c.Sent
 		all.Acked += c.Acked
 	}

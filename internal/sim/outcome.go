@@ -45,7 +45,8 @@ func (l *level) row(tally *loadgen.Tally, seconds []result.Second) result.Row {
 	}
 	all := l.copies()
 	m.Copies = result.Copies{
-		Writes: all.Writes - l.warm.Writes, Sent: all.Sent - l.warm.Sent, Acked: all.Acked - l.warm.Acked,
+		Begun: all.Begun - l.warm.Begun, Sent: all.Sent - l.warm.Sent,
+		Writes: all.Writes - l.warm.Writes, Acked: all.Acked - l.warm.Acked,
 	}
 	gen := loadgen.Generation{Timeout: l.cfg.Plan.Timeout, Users: l.point.Machines * l.cfg.Plan.Threads}
 	if l.cfg.Plan.Rate > 0 {

@@ -30,6 +30,8 @@ func (c *Core) beginWrite(now time.Duration, a *Attempt) {
 	expiry := session.Expiry((now + c.cfg.TTL + second - 1) / second)
 	sum := session.Sum(a.Key, a.Version, expiry, a.Value)
 	r, k := c.open(now, a)
+	c.counts.Begun++
+	c.counts.Sent += uint64(need)
 	k.cookie = session.Cookie{Key: a.Key, Version: a.Version, Expiry: expiry, Sum: sum}
 	for range need {
 		c.send(now, k, c.draw(), session.Request{

@@ -113,7 +113,6 @@ func (c *Core) finish(k *call, outcome session.Outcome) {
 func (c *Core) retire(slot uint32, k *call) {
 	if k.op == session.Write && k.acks >= c.cfg.Quorum.WQ {
 		c.counts.Writes++
-		c.counts.Sent += uint64(k.count)
 		c.counts.Acked += uint64(k.acks)
 	}
 	c.calls.close(slot)

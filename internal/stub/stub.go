@@ -52,8 +52,9 @@ type Effects struct {
 
 // Counts are sums since the stub's start.
 type Counts struct {
-	Writes uint64 // acknowledged
-	Sent   uint64 // copies sent of those
+	Begun  uint64 // writes sent out, however they ended
+	Sent   uint64 // copies of those
+	Writes uint64 // acknowledged writes
 	Acked  uint64 // copies acknowledged of those, within the time-out
 	Late   uint64 // replies that came when the stub had let go
 }

@@ -168,7 +168,9 @@ func (l *level) done() *message.Done {
 		}
 		// What was written at the very end is acknowledged by now.
 		end := l.take().copies
-		d.Writes, d.Sent, d.Acked = end.Writes-l.from.copies.Writes, end.Sent-l.from.copies.Sent, end.Acked-l.from.copies.Acked
+		from := &l.from.copies
+		d.Begun, d.Sent = end.Begun-from.Begun, end.Sent-from.Sent
+		d.Writes, d.Acked = end.Writes-from.Writes, end.Acked-from.Acked
 	}
 	for _, m := range l.machines {
 		m.read(func(core *loadgen.Machine) { d.Audit.Add(core.Audit()) })

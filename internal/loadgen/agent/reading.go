@@ -27,6 +27,7 @@ func (l *level) take() reading {
 		m.read(func(core *loadgen.Machine) {
 			c := core.Copies()
 			r.copies.Writes += c.Writes
+			r.copies.Begun += c.Begun
 			r.copies.Sent += c.Sent
 			r.copies.Acked += c.Acked
 		})

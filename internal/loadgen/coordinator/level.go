@@ -40,6 +40,7 @@ func (g *gathering) row(seconds []result.Second) result.Row {
 			m.MachineGoodput = append(m.MachineGoodput, float64(n))
 		}
 		m.Copies.Writes += d.Writes
+		m.Copies.Begun += d.Begun
 		m.Copies.Sent += d.Sent
 		m.Copies.Acked += d.Acked
 		m.Lost += d.Audit.Lost

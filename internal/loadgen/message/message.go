@@ -72,8 +72,9 @@ type Brick struct {
 // Done closes a level.
 type Done struct {
 	PerMachine []uint64      `json:"per_machine"` // ok attempts in the measured seconds
-	Writes     uint64        `json:"writes"`      // acknowledged after the warm-up
+	Begun      uint64        `json:"begun"`       // writes sent out after the warm-up
 	Sent       uint64        `json:"sent"`        // copies of those
+	Writes     uint64        `json:"writes"`      // acknowledged writes
 	Acked      uint64        `json:"acked"`       // copies of those acknowledged in time
 	Audit      loadgen.Audit `json:"audit"`
 	LagP99     time.Duration `json:"lag_p99"` // of the users' turns
