@@ -159,10 +159,6 @@ type Roster struct {
 	Dead    []session.BrickID // recorded, but ended without being stopped
 }
 
-// Running returns the bricks of this user that run; an empty roster if there are none.
-// Bricks of different profiles are an error.
-func Running() (*Roster, error) { return OpenState("", nil).Running() }
-
 // Running returns the bricks that run; an empty roster if there are none. Bricks of
 // different profiles are an error.
 func (s *State) Running() (*Roster, error) {
