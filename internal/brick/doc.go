@@ -1,5 +1,5 @@
-// Package brick is the core of a brick: a bounded FIFO inbox before a model of a
-// processor (Queue), and session state in tables by expiry (Store).
+// Package brick is the core of a brick: a bounded inbox and its rule before a model
+// of a processor (Queue), and session state in tables by expiry (Store).
 //
 // It stands after wire on a request's way and before the reply. It does no I/O:
 // brickd is the shell that feeds it from connections, and the simulator feeds it from its

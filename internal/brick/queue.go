@@ -25,13 +25,15 @@ const (
 	Idle    Action = iota // nothing until Step.At, or until an arrival
 	Serve                 // apply Step.Op; its reply leaves at Step.At
 	Discard               // Step.Op was dead: let it go without a reply
+	Refuse                // answer Step.Op with Busy at Step.At: the brick is overloaded
 )
 
 // Step is one decision of the processing loop.
 type Step struct {
 	Action Action
-	Op     Op            // Serve and Discard
-	At     time.Duration // Idle: when to ask again, Never without work; Serve: when the processor is done
+	Op     Op            // all but Idle
+	At     time.Duration // Idle: when to ask again, Never without work; Serve and Refuse: when the processor is done
+	Mute   bool          // the reply is not to be sent: see Defect
 }
 
 // Queue is the inbox and the processor behind it: a single server. The processor
@@ -39,15 +41,21 @@ type Step struct {
 // before it is done, whichever is later, however late Next is called. A late timer
 // therefore delays a reply, but costs no capacity.
 //
+// The rule of its setting chooses which operation is next, and may not have it served. It
+// chooses among those that had arrived when the processor became free, however late it is asked.
+//
 // It is not safe for concurrent use.
 type Queue struct {
 	in       inbox
 	model    profile.Processor
 	setting  protect.Setting
+	rule     protect.Discipline // of the setting, at work
 	limit    int
 	rng      *rand.Rand
 	sizes    Sizer
 	busyTill time.Duration
+	share    protect.FairShare
+	flaw     flaw
 	counts   queueCounts
 }
 
@@ -66,16 +74,27 @@ func NewQueue(model profile.Processor, setting protect.Setting, inboxBytes int, 
 		inboxBytes = DefaultInboxBytes
 	}
 	return &Queue{
-		model: model, setting: setting, limit: inboxBytes, sizes: sizes,
-		rng: rand.New(rand.NewPCG(seed, seed)),
+		model: model, setting: setting, rule: setting.Queue.New(), limit: inboxBytes, sizes: sizes,
+		rng: rand.New(rand.NewPCG(seed, seed)), flaw: flaw{seed: seed},
 	}
 }
+
+// Share returns the operations in flight that the brick offers each of its stubs.
+func (q *Queue) Share() float64 { return q.share.Ops() }
+
+// Stubs tells how many stubs are connected.
+func (q *Queue) Stubs(n int) { q.share.Stubs(n) }
 
 // Setting returns the protection in force.
 func (q *Queue) Setting() protect.Setting { return q.setting }
 
 // Set changes the protection; it holds from the next operation on.
-func (q *Queue) Set(s protect.Setting) { q.setting = s }
+func (q *Queue) Set(s protect.Setting) {
+	if s.Queue != q.setting.Queue {
+		q.rule = s.Queue.New()
+	}
+	q.setting = s
+}
 
 // Arrive puts an operation at the end of the inbox. It reports false when the
 // inbox is full: the operation is dropped and counted, and its value stays the caller's. An
@@ -95,23 +114,35 @@ func (q *Queue) Next(now time.Duration) Step {
 	if q.in.count == 0 {
 		return Step{At: Never}
 	}
-	start := now
-	if q.model.Emulated() {
-		start = max(q.in.peek().arrived, q.busyTill)
-	}
+	at := q.in.head
+	arrived := q.in.ring[at].arrived
+	start := q.start(now, arrived)
 	if start > now {
 		return Step{At: start}
 	}
-	cost := q.cost(q.in.peek()) // in its place: the pointer would move a copy to the heap
-	op := q.in.pop()
-	if q.setting.Dead(start-op.arrived, op.Timeout) {
-		q.counts.discarded++
-		q.busyTill = start + time.Duration(q.model.Discard*float64(cost))
-		return Step{Action: Discard, Op: op}
+	if q.rule.Pick(start, start-arrived) == protect.Newest {
+		at = q.in.newest(start)
 	}
-	q.count(op.Op)
-	q.busyTill = start + cost
-	return Step{Action: Serve, Op: op, At: q.busyTill}
+	taken := &q.in.ring[at]
+	q.share.Took(start, start-taken.arrived, taken.Timeout, q.in.count)
+	cost := q.cost(taken) // in its place: the pointer would move a copy to the heap
+	op := q.in.take(at)
+	verdict := q.rule.Judge(start-op.arrived, op.Timeout)
+	if verdict != protect.Serve {
+		cost = time.Duration(q.model.Discard * float64(cost))
+	}
+	q.busyTill = start + cost + q.flaw.Slow
+	switch verdict {
+	case protect.Drop:
+		q.counts.discarded++
+		return Step{Action: Discard, Op: op}
+	case protect.Refuse:
+		q.counts.discarded++
+		return Step{Action: Refuse, Op: op, At: q.busyTill, Mute: q.flaw.mute()}
+	default:
+		q.count(op.Op)
+		return Step{Action: Serve, Op: op, At: q.busyTill, Mute: q.flaw.mute()}
+	}
 }
 
 func (q *Queue) cost(op *Op) time.Duration {
@@ -133,18 +164,20 @@ func (q *Queue) count(op session.Op) {
 	}
 }
 
-// Reset empties the inbox, hands every operation in it to release, and sets the
-// processor free. Counters run on.
+// Reset empties the inbox, hands every operation in it to release, sets the processor
+// free and starts the rule and the share anew. Counters run on.
 func (q *Queue) Reset(release func(Op)) {
 	for q.in.count > 0 {
-		release(q.in.pop())
+		release(q.in.take(q.in.head))
 	}
-	q.busyTill = 0
+	q.busyTill, q.rule = 0, q.setting.Queue.New()
+	q.share.Forget()
 }
 
 // Stats fills in the queue's half of a brick's statistics.
 func (q *Queue) Stats(into *session.BrickStats) {
 	into.InboxLen, into.InboxBytes = uint64(q.in.count), uint64(q.in.bytes)
 	into.Writes, into.Reads = q.counts.writes, q.counts.reads
+	into.Share = q.share.Ops()
 	into.Discarded, into.Dropped = q.counts.discarded, q.counts.dropped
 }

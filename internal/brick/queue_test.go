@@ -42,7 +42,7 @@ func TestDiscardCosts(t *testing.T) {
 			if last := fates[2]; last.Action != Serve || last.Done != tt.want {
 				t.Errorf("the third operation: %+v, want served at %v", last, tt.want)
 			}
-			if dead := fates[1].Action == Discard; dead != tt.setting.Discard {
+			if dead := fates[1].Action == Discard; dead != (tt.setting.Queue == protect.Discard) {
 				t.Errorf("the second operation: %+v", fates[1])
 			}
 		})
@@ -157,7 +157,7 @@ func TestInboxGrowsInOrder(t *testing.T) {
 			pushed++
 		}
 		for range min(round-1, in.count) {
-			if op := in.pop(); op.From != popped {
+			if op := in.take(in.head); op.From != popped {
 				t.Fatalf("operation %d came out in place of %d", op.From, popped)
 			}
 			popped++

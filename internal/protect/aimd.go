@@ -25,4 +25,6 @@ func (w *aimd) Ack(_, _ time.Duration) { w.size = min(aimdCap, w.size+1/w.size) 
 
 func (w *aimd) Timeout(time.Duration, int) { w.size = max(aimdFloor, w.size*aimdDecrease) }
 
+func (w *aimd) Share(float64) {}
+
 func (w *aimd) Size() float64 { return w.size }

@@ -38,4 +38,6 @@ func (w *aimd2004) Timeout(now time.Duration, inFlight int) {
 	w.size = min(w.size, max(aimd2004Floor, aimd2004Decrease*float64(inFlight)))
 }
 
+func (w *aimd2004) Share(float64) {}
+
 func (w *aimd2004) Size() float64 { return w.size }

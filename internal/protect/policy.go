@@ -16,10 +16,13 @@ type Window interface {
 	Sent(now time.Duration)
 	// Ack tells of an answer within the time-out and of its round-trip time.
 	Ack(now, rtt time.Duration)
-	// Timeout tells of an operation that was not answered within its time-out, and of
-	// how many were in flight with it.
+	// Timeout tells of an operation that was not answered within its time-out, or that the
+	// brick refused for being overloaded, and of how many were in flight with it.
 	Timeout(now time.Duration, inFlight int)
-	// Size returns the window, in operations.
+	// Share tells of the operations in flight that the brick offers each of its stubs, as
+	// every answer and heartbeat does.
+	Share(ops float64)
+	// Size returns the window, in operations; positive infinity is no bound.
 	Size() float64
 }
 
@@ -29,7 +32,8 @@ type Policy struct {
 	// Summary is one line for help texts: the rule in words.
 	Summary string
 	// New returns the window of a stub that has just met a brick. The time-out is
-	// the one that operations will carry; the seed is for rules that draw lots.
+	// the one that operations will carry. The seed is for rules that draw lots: the stub's
+	// own, the same for all its bricks.
 	New func(timeout time.Duration, seed uint64) Window
 }
 
@@ -49,8 +53,13 @@ var policies = []Policy{
 	},
 	{
 		Name:    "paced",
-		Summary: "by delay, before time-outs; below a window of 1 stubs take turns",
+		Summary: "the share that the brick announces by its delay; below 1 stubs take turns",
 		New:     newPaced,
+	},
+	{
+		Name:    "off",
+		Summary: "no bound: nothing is rejected, for comparison",
+		New:     newOpen,
 	},
 }
 

@@ -3,7 +3,6 @@ package protect
 import (
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestSettingRoundTrip(t *testing.T) {
@@ -15,40 +14,40 @@ func TestSettingRoundTrip(t *testing.T) {
 		}
 		seen[s.String()] = true
 	}
-	for _, name := range []string{"on", "off", "window", "discard"} {
-		if !seen[name] {
-			t.Errorf("no setting is called %s", name)
+	for name, want := range map[string]Setting{
+		"on": {Window: true, Queue: Discard}, "off": {}, "window": {Window: true}, "discard": {Queue: Discard},
+		"codel": {Queue: CoDel}, "window+codel": {Window: true, Queue: CoDel},
+	} {
+		if s, err := ParseSetting(name); err != nil || s != want || !seen[name] {
+			t.Errorf("%s is %+v, error %v, want %+v", name, s, err, want)
 		}
 	}
 	var zero Setting
-	if len(seen) != 4 || zero != Off {
+	if len(seen) != 6 || zero != Off {
 		t.Errorf("%d settings, the zero one is %v", len(seen), zero)
 	}
-	for _, name := range []string{"", "On", "on ", "mixed", "both"} {
-		if _, err := ParseSetting(name); err == nil || !strings.Contains(err.Error(), "on, off, window or discard") {
+	for _, name := range []string{"", "On", "on ", "mixed", "both", "codel+window", Setting{Queue: 9}.String()} {
+		if _, err := ParseSetting(name); err == nil || !strings.Contains(err.Error(), "on, off, window, discard, codel or window+codel") {
 			t.Errorf("%q: error %v names no choice", name, err)
 		}
 	}
 }
 
-func TestDead(t *testing.T) {
-	const tick = time.Nanosecond
-	tests := []struct {
-		s      Setting
-		waited time.Duration
-		want   bool
-	}{
-		{On, 0, false},
-		{On, timeout - tick, false},
-		{On, timeout, false},
-		{On, timeout + tick, true},
-		{DiscardOnly, timeout + tick, true},
-		{WindowOnly, timeout + tick, false},
-		{Off, time.Hour, false},
+func TestWindowed(t *testing.T) {
+	for name, want := range map[string]bool{
+		"on": true, "window": true, "window+codel": true, "off": false, "discard": false, "codel": false,
+		"": true, "mixed": true, // not known, so it may be
+	} {
+		if got := Windowed(name); got != want {
+			t.Errorf("%q is windowed: %v, want %v", name, got, want)
+		}
 	}
-	for _, tt := range tests {
-		if got := tt.s.Dead(tt.waited, timeout); got != tt.want {
-			t.Errorf("protection %v, waited %v of %v: dead %v, want %v", tt.s, tt.waited, timeout, got, tt.want)
+}
+
+func TestSettingSummaries(t *testing.T) {
+	for _, s := range Settings() {
+		if s.Summary() == "" || strings.Contains(s.Summary(), "\n") {
+			t.Errorf("%v: %q is not one line for a help text", s, s.Summary())
 		}
 	}
 }

@@ -42,10 +42,11 @@ const (
 	NotFound               // no such state, or it has elapsed
 	Full                   // the brick's memory bound is reached; nothing was written
 	Corrupt                // the state's checksum did not match; it is not returned
+	Busy                   // the brick is overloaded and did not look at the request
 	NumStatuses
 )
 
-var statusNames = [NumStatuses]string{"done", "not found", "full", "corrupt"}
+var statusNames = [NumStatuses]string{"done", "not found", "full", "corrupt", "busy"}
 
 // String returns the status in words.
 func (s Status) String() string {
@@ -59,7 +60,8 @@ func (s Status) String() string {
 type Reply struct {
 	ID     uint64
 	Status Status
-	Value  []byte // of a read that found its state; valid as long as its lender says
+	Share  float32 // operations in flight that the brick offers each of its stubs
+	Value  []byte  // of a read that found its state; valid as long as its lender says
 }
 
 // BrickStats is what a brick says of itself in every heartbeat. Counters run
@@ -73,12 +75,13 @@ type BrickStats struct {
 	Connected  uint64        // connections open, whoever the peer is
 	Writes     uint64        // writes served
 	Reads      uint64        // reads served
-	Discarded  uint64        // dropped unserved at the head of the inbox, their time-out past
+	Discarded  uint64        // taken out of the inbox unserved: their time-out past, or refused as Busy
 	Dropped    uint64        // dropped at arrival, the inbox full
 	Full       uint64        // writes refused for want of memory
 	Corrupt    uint64        // reads of a state whose checksum no longer matched
 	Garbage    uint64        // connections closed for not speaking the protocol
 	Elapsed    uint64        // states dropped because their time was over
+	Share      float64       // operations in flight that the brick offers each of its stubs; no counter
 	Lag        time.Duration // the worst delay of a reply past the instant its processor model gave it, since the last reset
 	LagP99     time.Duration // 99 of 100 replies since the last reset were delayed by less
 }

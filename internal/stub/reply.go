@@ -22,8 +22,14 @@ func (c *Core) Reply(now time.Duration, from session.BrickID, r *session.Reply) 
 		c.counts.Late++
 		return &c.fx
 	}
+	b := &c.bricks[i]
+	b.window.Share(float64(r.Share))
+	if r.Status == session.Busy { // tells of overload as a time-out does, only sooner
+		b.window.Timeout(now, b.inFlight)
+	} else {
+		b.window.Ack(now, now-leg.sent)
+	}
 	c.settle(k, leg)
-	c.bricks[i].window.Ack(now, now-leg.sent)
 	c.judge(k, i, r)
 	c.fallBack(now, uint32(r.ID), k)
 	return &c.fx

@@ -52,6 +52,7 @@ func (s *script) forge(name, expiry, bricks string) error {
 
 var scriptAnswers = map[string]session.Status{
 	"done": session.Done, "wrong": session.Done, "notfound": session.NotFound, "full": session.Full, "corrupt": session.Corrupt,
+	"busy": session.Busy,
 }
 
 func (s *script) reply(name, brick, answer string) (*Effects, error) {

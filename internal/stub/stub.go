@@ -120,7 +120,7 @@ func (c *Core) Up(id session.BrickID, s protect.Setting) {
 	}
 	b := &c.bricks[i]
 	b.up, b.setting = true, s
-	b.window = c.cfg.Policy.New(c.cfg.Timeout, c.rng.Uint64())
+	b.window = c.cfg.Policy.New(c.cfg.Timeout, c.cfg.Seed)
 }
 
 // Heard tells of the protection in a brick's heartbeat. Windows that come into
@@ -132,9 +132,16 @@ func (c *Core) Heard(id session.BrickID, s protect.Setting) {
 	}
 	b := &c.bricks[i]
 	if s.Window && !b.setting.Window {
-		b.window = c.cfg.Policy.New(c.cfg.Timeout, c.rng.Uint64())
+		b.window = c.cfg.Policy.New(c.cfg.Timeout, c.cfg.Seed)
 	}
 	b.setting = s
+}
+
+// Share tells of the operations in flight that a brick offers each of its stubs.
+func (c *Core) Share(id session.BrickID, ops float64) {
+	if i, known := c.find(id); known && c.bricks[i].up {
+		c.bricks[i].window.Share(ops)
+	}
 }
 
 // Down tells that a brick cannot be reached: what was in flight to it has failed.

@@ -23,11 +23,11 @@ var (
 		Timeout: 60 * time.Millisecond, Value: []byte("a state"),
 	}
 	someRead    = session.Request{ID: 9, Op: session.Read, Key: 3, Version: 2, Expiry: 120, Timeout: time.Microsecond}
-	someReply   = session.Reply{ID: 9, Status: session.Done, Value: []byte("a state")}
+	someReply   = session.Reply{ID: 9, Status: session.Done, Share: 0.25, Value: []byte("a state")}
 	someCommand = Command{Seq: 4, Verb: VerbProtection, Setting: protect.On}
 	someBeat    = Heartbeat{Seq: 4, Brick: 3, Setting: protect.WindowOnly, Stats: session.BrickStats{
 		Uptime: time.Hour, Sessions: 1, Bytes: 2, InboxLen: 3, InboxBytes: 4, Connected: 5, Writes: 6, Reads: 7, Discarded: 8,
-		Dropped: 9, Full: 10, Corrupt: 11, Garbage: 12, Elapsed: 13, Lag: 14, LagP99: 15,
+		Dropped: 9, Full: 10, Corrupt: 11, Garbage: 12, Elapsed: 13, Lag: 14, LagP99: 15, Share: 16.5,
 	}}
 )
 
@@ -68,6 +68,7 @@ func FuzzDecodeRequest(f *testing.F) {
 func FuzzDecodeReply(f *testing.F) {
 	f.Add(bodyOf(AppendReply(nil, &someReply)))
 	f.Add(bodyOf(AppendReply(nil, &session.Reply{ID: 1, Status: session.NotFound})))
+	f.Add(bodyOf(AppendReply(nil, &session.Reply{ID: 1, Status: session.Busy})))
 	f.Fuzz(func(t *testing.T, body []byte) { same(t, body, DecodeReply, encodeReply) })
 }
 
@@ -115,6 +116,7 @@ func TestHeartbeatKeepsStatistics(t *testing.T) {
 			Setting: rapid.SampledFrom(protect.Settings()).Draw(rt, "setting"),
 			Stats:   rapid.Make[session.BrickStats]().Draw(rt, "stats"),
 		}
+		h.Stats.Share = rapid.Float64Range(0, math.MaxInt32).Draw(rt, "share")
 		got, err := DecodeHeartbeat(bodyOf(AppendHeartbeat(nil, &h)))
 		if err != nil || got != h {
 			rt.Fatalf("%+v came back as %+v, error %v", h, got, err)
@@ -147,9 +149,10 @@ func TestDecodeErrors(t *testing.T) {
 		{"ttl that would overflow an instant", request(func(r *session.Request) { r.TTL = maxTTL + 1 }), asError(DecodeRequest)},
 		{"value too large", request(func(r *session.Request) { r.Value = make([]byte, MaxValue+1) }), asError(DecodeRequest)},
 		{"status that is none", changed(AppendReply(nil, &someReply), 8, byte(session.NumStatuses)), asError(DecodeReply)},
+		{"share that is none", changed(AppendReply(nil, &someReply), 12, 0xff), asError(DecodeReply)},
 		{"verb that is none", changed(AppendCommand(nil, someCommand), 4, byte(VerbReset)+1), asError(DecodeCommand)},
 		{"verb zero", changed(AppendCommand(nil, someCommand), 4, 0), asError(DecodeCommand)},
-		{"setting that is none", changed(AppendCommand(nil, someCommand), 5, 4), asError(DecodeCommand)},
+		{"setting that is none", changed(AppendCommand(nil, someCommand), 5, 6), asError(DecodeCommand)},
 		{"brick zero", bodyOf(AppendHeartbeat(nil, &Heartbeat{})), asError(DecodeHeartbeat)},
 	}
 	for _, tt := range tests {
@@ -177,9 +180,9 @@ func TestDecodeCutShort(t *testing.T) {
 		{"hello", bodyOf(AppendHello(nil)), 5, DecodeHello},
 		{"write", bodyOf(AppendRequest(nil, &someWrite)), 49, asError(DecodeRequest)},
 		{"read", bodyOf(AppendRequest(nil, &someRead)), 33, asError(DecodeRequest)},
-		{"reply", bodyOf(AppendReply(nil, &someReply)), 9, asError(DecodeReply)},
+		{"reply", bodyOf(AppendReply(nil, &someReply)), 13, asError(DecodeReply)},
 		{"command", bodyOf(AppendCommand(nil, someCommand)), 6, asError(DecodeCommand)},
-		{"heartbeat", bodyOf(AppendHeartbeat(nil, &someBeat)), 137, asError(DecodeHeartbeat)},
+		{"heartbeat", bodyOf(AppendHeartbeat(nil, &someBeat)), 145, asError(DecodeHeartbeat)},
 	}
 	for _, tt := range tests {
 		for n := range len(tt.body) {

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"math"
 	"time"
 
 	"github.com/ssmctl/ssmctl/internal/protect"
@@ -93,11 +94,14 @@ func DecodeRequest(body []byte) (session.Request, error) {
 	return r, protocolError("operation %d", r.Op)
 }
 
+// sane reports whether so many operations can be a share.
+func sane(ops float64) bool { return ops >= 0 && ops <= math.MaxInt32 }
+
 // DecodeReply reads the answer to an operation. Its value points into body.
 func DecodeReply(body []byte) (session.Reply, error) {
 	c := cursor{rest: body}
-	r := session.Reply{ID: c.u64(), Status: session.Status(c.u8())}
-	if c.bad || r.Status >= session.NumStatuses || len(c.rest) > MaxValue {
+	r := session.Reply{ID: c.u64(), Status: session.Status(c.u8()), Share: math.Float32frombits(c.u32())}
+	if c.bad || !sane(float64(r.Share)) || r.Status >= session.NumStatuses || len(c.rest) > MaxValue {
 		return r, protocolError("a reply out of bounds")
 	}
 	if len(c.rest) > 0 {
@@ -131,8 +135,12 @@ func DecodeHeartbeat(body []byte) (Heartbeat, error) {
 		*field = c.u64()
 	}
 	h.Stats.Uptime, h.Stats.Lag, h.Stats.LagP99 = time.Duration(c.u64()), time.Duration(c.u64()), time.Duration(c.u64())
+	h.Stats.Share = math.Float64frombits(c.u64())
 	if err := c.done("heartbeat"); err != nil {
 		return h, err
+	}
+	if !sane(h.Stats.Share) {
+		return h, protocolError("a share of %v operations", h.Stats.Share)
 	}
 	if h.Brick == 0 {
 		return h, protocolError("a brick without a number")

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/binary"
+	"math"
 	"time"
 
 	"github.com/ssmctl/ssmctl/internal/session"
@@ -49,6 +50,7 @@ func AppendReply(dst []byte, r *session.Reply) []byte {
 	dst, at := begin(dst, KindReply)
 	dst = le.AppendUint64(dst, r.ID)
 	dst = append(dst, byte(r.Status))
+	dst = le.AppendUint32(dst, math.Float32bits(r.Share))
 	return end(append(dst, r.Value...), at)
 }
 
@@ -72,6 +74,7 @@ func AppendHeartbeat(dst []byte, h *Heartbeat) []byte {
 	dst = le.AppendUint64(dst, uint64(stats.Uptime))
 	dst = le.AppendUint64(dst, uint64(stats.Lag))
 	dst = le.AppendUint64(dst, uint64(stats.LagP99))
+	dst = le.AppendUint64(dst, math.Float64bits(stats.Share))
 	return end(dst, at)
 }
 

@@ -20,7 +20,7 @@ const (
 )
 
 // ProtocolVersion changes whenever a peer of the version before would misread a frame.
-const ProtocolVersion = 1
+const ProtocolVersion = 2
 
 // helloMagic opens every conversation, so that whatever is not a stub is known
 // by its first bytes.
@@ -72,20 +72,19 @@ func protocolError(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrProtocol, fmt.Sprintf(format, args...))
 }
 
+// A setting is a byte: its lowest bit is the window, the others are the queue rule.
 func settingByte(s protect.Setting) byte {
-	var b byte
+	b := byte(s.Queue) << 1
 	if s.Window {
 		b |= 1
-	}
-	if s.Discard {
-		b |= 2
 	}
 	return b
 }
 
 func settingOf(b byte) (protect.Setting, error) {
-	if b > 3 {
+	s := protect.Setting{Window: b&1 != 0, Queue: protect.Rule(b >> 1)}
+	if s.Queue > protect.CoDel {
 		return protect.Off, protocolError("protection %#x", b)
 	}
-	return protect.Setting{Window: b&1 != 0, Discard: b&2 != 0}, nil
+	return s, nil
 }

@@ -54,6 +54,7 @@ func (s *Server) welcome(conn net.Conn) {
 	s.lastID++
 	p := &peer{id: s.lastID, conn: conn, out: wire.NewWriter()}
 	s.peers[p.id] = p
+	s.queue.Stubs(len(s.peers))
 	s.readers.Go(func() {
 		if err := p.out.Run(conn); err != nil {
 			p.close(err)
@@ -69,6 +70,7 @@ func (s *Server) farewell(p *peer, err error) {
 	p.close(err)
 	s.mu.Lock()
 	delete(s.peers, p.id)
+	s.queue.Stubs(len(s.peers))
 	bad := errors.Is(err, wire.ErrProtocol)
 	if bad {
 		s.garbage++

@@ -17,10 +17,12 @@ const batch = 32
 
 // served is an operation that the processor is done with at due.
 type served struct {
-	op   brick.Op
-	to   *peer
-	due  time.Duration
-	real bool // due is an instant of the processor model, so being late is lag
+	op      brick.Op
+	to      *peer
+	due     time.Duration
+	real    bool // due is an instant of the processor model, so being late is lag
+	refused bool // it is answered and not applied
+	share   float32
 }
 
 // process is the processing loop: it takes operations as the model allows, applies
@@ -63,6 +65,7 @@ func (s *Server) take(now time.Duration, waiting []served) ([]served, time.Durat
 	emulated := s.cfg.Profile.Processor.Emulated()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	share := float32(s.queue.Share()) // as it is before the batch
 	for range batch {
 		step := s.queue.Next(now)
 		switch step.Action {
@@ -71,8 +74,11 @@ func (s *Server) take(now time.Duration, waiting []served) ([]served, time.Durat
 			return waiting, step.At
 		case brick.Discard:
 			s.values.give(step.Op.Value)
-		case brick.Serve:
-			waiting = append(waiting, served{op: step.Op, to: s.peers[step.Op.From], due: step.At + s.delay, real: emulated})
+		case brick.Serve, brick.Refuse:
+			waiting = append(waiting, served{
+				op: step.Op, to: s.peers[step.Op.From], due: step.At + s.delay, real: emulated,
+				refused: step.Action == brick.Refuse, share: share,
+			})
 		}
 	}
 	return waiting, now
@@ -88,7 +94,11 @@ func (s *Server) apply(now time.Duration, waiting []served) []served {
 	n := 0
 	for ; n < len(waiting) && waiting[n].due <= now; n++ {
 		w := &waiting[n]
-		reply := s.store.Apply(now, &w.op.Request)
+		reply := session.Reply{ID: w.op.ID, Status: session.Busy}
+		if !w.refused {
+			reply = s.store.Apply(now, &w.op.Request)
+		}
+		reply.Share = w.share
 		if w.to != nil {
 			w.to.reply(&reply)
 		}

@@ -100,6 +100,26 @@ func TestDiscardSwitchedOnWhileTheyWait(t *testing.T) {
 	c.expect(0, 3)
 }
 
+// A brick that has found out that its queue stands answers at once what has waited long,
+// and says nothing to those who have given up.
+func TestBusy(t *testing.T) {
+	t.Parallel()
+	c := blocked(t, brickd.Config{Protection: protect.CoDelOnly})
+	const second = 20 << 10 // another 200 ms; when it is begun, so is the first interval in which all have waited
+	ops := append([]session.Request{write(1, 1, make([]byte, second))}, writes(5)[1:]...)
+	ops[2].Timeout = time.Millisecond
+	c.request(ops...)
+	c.expect(0, 1)
+	for _, id := range []uint64{5, 4, 2} { // the newest first
+		if r := c.reply(); r.ID != id || r.Status != session.Busy || r.Value != nil {
+			t.Fatalf("reply %+v, want %d to be refused", r, id)
+		}
+	}
+	if s := c.status(); s.Discarded != 4 || s.Writes != 2 || s.Sessions != 2 || s.InboxLen != 0 {
+		t.Errorf("status: %+v", s)
+	}
+}
+
 // A reset empties the inbox, and what comes after it is not held up by what was before.
 func TestReset(t *testing.T) {
 	t.Parallel()

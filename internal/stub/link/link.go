@@ -32,6 +32,8 @@ type Handler interface {
 	Up(brick session.BrickID, s protect.Setting)
 	// Heard tells of every later one.
 	Heard(brick session.BrickID, s protect.Setting)
+	// Share tells, after each of those, of the operations in flight that the brick offers each stub.
+	Share(brick session.BrickID, ops float64)
 	// Reply brings an answer, whose value is lent for the length of the call.
 	Reply(brick session.BrickID, r *session.Reply)
 	// Down tells that the connection is gone. It follows every Up.
@@ -150,11 +152,12 @@ func (l *Link) read(conn net.Conn, out *wire.Writer) (heard bool) {
 			}
 			if heard {
 				l.handler.Heard(l.id, h.Setting)
-				continue
+			} else {
+				heard = true
+				l.out.Store(out)
+				l.handler.Up(l.id, h.Setting)
 			}
-			heard = true
-			l.out.Store(out)
-			l.handler.Up(l.id, h.Setting)
+			l.handler.Share(l.id, h.Stats.Share)
 		default:
 			return heard
 		}

@@ -79,6 +79,8 @@ func (w *watcher) Up(id session.BrickID, s protect.Setting) {
 	w.take(id, event{kind: "up", setting: s}, false, true)
 }
 
+func (w *watcher) Share(session.BrickID, float64) {}
+
 func (w *watcher) Heard(id session.BrickID, s protect.Setting) {
 	w.take(id, event{kind: "heard", setting: s}, true, true)
 }
