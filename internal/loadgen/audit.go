@@ -67,7 +67,11 @@ func (m *Machine) StepAudit(now time.Duration) bool {
 		u := &m.users[a.queue[0]]
 		if time.Duration(u.cookie.Expiry)*time.Second > now+m.cfg.Stub.Timeout {
 			a.asking = true
-			m.carry(now, m.stub.Begin(now, &stub.Attempt{Tag: auditTag, Op: session.Read, Cookie: &u.cookie, Urgent: true}))
+			a := stub.Attempt{Tag: auditTag, Op: session.Read, Cookie: &u.cookie, Urgent: true}
+			if m.cfg.Watch != nil {
+				m.cfg.Watch.Began(now, m.cfg.ID, a)
+			}
+			m.carry(now, m.stub.Begin(now, &a))
 			break
 		}
 		a.queue, a.tries = a.queue[1:], 0 // expired, or may be before the answer

@@ -40,6 +40,9 @@ type MachineConfig struct {
 	Nonce   uint64        // tells the keys of this run from those of any other
 	Join    time.Duration // users begin one by one within this time, so that they do not march in step
 	Rate    float64       // attempts per second of an open loop; 0 is a closed loop
+	Watch   Watcher       // nil is nobody
+	Begin   time.Duration // since Start: the users begin from then on
+	End     time.Duration // since Start: no user begins again from then on; 0 is not before Stop
 }
 
 // Machine is a load machine: it turns the ends of attempts into the beginnings of
@@ -55,6 +58,7 @@ type Machine struct {
 	out      Outlet
 	rec      Observer
 	audit    audit
+	until    time.Duration // the end of the users' time; 0 is none
 	stopped  bool
 }
 
@@ -71,16 +75,20 @@ func NewMachine(cfg MachineConfig, out Outlet, rec Observer) *Machine {
 	return m
 }
 
-// Start lets the users begin.
+// Start lets the users begin, when their time has come.
 func (m *Machine) Start(now time.Duration) {
+	if m.cfg.End > 0 {
+		m.until = now + m.cfg.End
+	}
+	begin := now + m.cfg.Begin
 	if m.cfg.Rate > 0 {
 		m.arrivals = arrivals{rate: m.cfg.Rate}
-		m.arrivals.draw(now, m.rng)
+		m.arrivals.draw(begin, m.rng)
 		return
 	}
 	for i := range m.cfg.Threads {
 		m.addUser()
-		m.turns.push(due{at: now + time.Duration(m.rng.Float64()*float64(m.cfg.Join)), user: int32(i)})
+		m.turns.push(due{at: begin + time.Duration(m.rng.Float64()*float64(m.cfg.Join)), user: int32(i)})
 	}
 }
 
@@ -111,6 +119,9 @@ func (m *Machine) Heard(now time.Duration, id session.BrickID, s protect.Setting
 	m.note(now)
 }
 
+// Share tells of the operations in flight that a brick offers each of its stubs.
+func (m *Machine) Share(id session.BrickID, ops float64) { m.stub.Share(id, ops) }
+
 // note tells the recorder of the bricks' protection. Without a brick nothing is
 // known of it, and what was known last stands.
 func (m *Machine) note(now time.Duration) {
@@ -140,6 +151,9 @@ func (m *Machine) Reply(now time.Duration, from session.BrickID, r *session.Repl
 // when it must be called again, or zero if only an event from outside can bring more.
 func (m *Machine) Step(now time.Duration) time.Duration {
 	m.carry(now, m.stub.Expire(now))
+	if m.until != 0 && now >= m.until {
+		m.stopped = true
+	}
 	for !m.stopped && len(m.turns) > 0 && m.turns[0].at <= now {
 		d := m.turns.pop()
 		m.rec.Lag(now, now-d.at)
@@ -193,6 +207,9 @@ func (m *Machine) begin(now time.Duration, i int32, began time.Duration) {
 		u.stamp(m.value)
 		a.Key, a.Version, a.Value = u.key, u.version, m.value
 	}
+	if m.cfg.Watch != nil {
+		m.cfg.Watch.Began(now, m.cfg.ID, a)
+	}
 	m.carry(now, m.stub.Begin(now, &a))
 }
 
@@ -208,6 +225,9 @@ func (m *Machine) carry(now time.Duration, fx *stub.Effects) {
 
 // ended records the end of an attempt and plans the user's next.
 func (m *Machine) ended(now time.Duration, d *stub.Completion) {
+	if m.cfg.Watch != nil {
+		m.cfg.Watch.Ended(now, m.cfg.ID, d)
+	}
 	if d.Tag&auditTag != 0 {
 		m.audit.ended(d)
 		return

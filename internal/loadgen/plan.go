@@ -2,10 +2,10 @@ package loadgen
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/ssmctl/ssmctl/internal/protect"
 	"github.com/ssmctl/ssmctl/internal/result"
 )
 
@@ -93,7 +93,7 @@ func Points(p *result.Plan) []Point {
 	for _, n := range p.Machines {
 		for _, protection := range protections {
 			policies := p.Policies
-			if !slices.Contains([]string{"", "on", "window"}, protection) {
+			if !protect.Windowed(protection) {
 				policies = policies[:1]
 			}
 			for _, policy := range policies {

@@ -111,6 +111,12 @@ func TestPoints(t *testing.T) {
 			"1/off/aimd 1/discard/aimd 1/window/aimd 1/window/paced 1/on/aimd 1/on/paced " +
 				"5/off/aimd 5/discard/aimd 5/window/aimd 5/window/paced 5/on/aimd 5/on/paced",
 		},
+		{
+			"whatever the queue rule",
+			[]string{"codel", "window+codel"},
+			[]string{"off", "aimd"},
+			"1/codel/off 1/window+codel/off 1/window+codel/aimd 5/codel/off 5/window+codel/off 5/window+codel/aimd",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -50,7 +50,7 @@ type Recorder struct {
 	started bool
 	last    int      // the last measured second
 	first   int      // machine
-	perUnit []uint64 // ok attempts of each machine in the measured seconds
+	perUnit []uint64 // ok attempts of each of the level's own machines in the measured seconds
 	open    Interval
 	hist    *result.Histograms
 	closed  []Interval
@@ -59,7 +59,8 @@ type Recorder struct {
 	err     error
 }
 
-// NewRecorder returns a recorder for machines numbered from first. Its series has
+// NewRecorder returns a recorder for machines numbered from first, and for guests, whose
+// numbers are others and whose shares are not kept. Its series has
 // a warm-up and then so many measured seconds; it begins with Start, and until then only settings are taken.
 func NewRecorder(warmup time.Duration, measured, first, machines int) *Recorder {
 	r := &Recorder{
@@ -144,8 +145,8 @@ func (r *Recorder) Attempt(now time.Duration, a Attempt) {
 		r.open.Lost++
 	}
 	r.hist.Record(a.Op, a.Outcome, a.Latency)
-	if measured && a.Outcome == session.OK {
-		r.perUnit[a.Machine-r.first]++
+	if own := a.Machine - r.first; measured && a.Outcome == session.OK && own >= 0 && own < len(r.perUnit) {
+		r.perUnit[own]++
 	}
 }
 

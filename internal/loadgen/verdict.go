@@ -11,7 +11,8 @@ import (
 // Generation is what a level says of the load side itself: whether the figures can
 // be those of the system under test, or are those of the machine that makes the load.
 type Generation struct {
-	Users    int // of a closed loop; 0 in an open one
+	Users    int           // of a closed loop, there all the time; 0 in an open one
+	Guests   time.Duration // of a closed loop: the time that users of a surge were there, summed up
 	Measured time.Duration
 	Busy     time.Duration // sum of their latencies
 	Rest     time.Duration // sum of the users' own times after them
@@ -62,11 +63,24 @@ func (g *Generation) Judge() result.Verdict {
 	return result.Verdict{OK: len(why) == 0, Why: strings.Join(why, "; ")}
 }
 
-// LawGap is by what share the users exceed throughput x cycle; 0 in an open loop.
+// LawGap is by what share the users exceed throughput x cycle; 0 in an open loop. Users
+// that were there for a part of the time count for that part.
 func (g *Generation) LawGap() float64 {
 	present := (g.Busy + g.Rest).Seconds()
 	if g.Users == 0 || g.Measured <= 0 {
 		return 0
 	}
-	return 1 - present/(float64(g.Users)*g.Measured.Seconds())
+	return 1 - present/(float64(g.Users)*g.Measured.Seconds()+g.Guests.Seconds())
+}
+
+// Expect sets the users that are to account for the measured time, which must be known;
+// an open loop has none.
+func (g *Generation) Expect(plan *result.Plan, machines int, guests []Guests, join time.Duration) {
+	if plan.Rate > 0 {
+		return
+	}
+	g.Users = machines * plan.Threads
+	for i := range guests {
+		g.Guests += guests[i].Present(plan.Threads, join, plan.Warmup, plan.Warmup+g.Measured)
+	}
 }

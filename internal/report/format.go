@@ -83,6 +83,7 @@ func describe(r *result.Run) string {
 	if p.Rate > 0 {
 		s += fmt.Sprintf(", open loop at %s/s", rate(p.Rate))
 	}
+	s += describeFaults(p)
 	if r.State != result.Complete {
 		s += ", " + string(r.State)
 	}
@@ -106,7 +107,4 @@ func list(words []string) string {
 }
 
 // windowed reports whether the policy matters under a protection setting.
-func windowed(protection string) bool {
-	s, err := protect.ParseSetting(protection)
-	return err != nil || s.Window // a mixed level had a window for a part of it
-}
+func windowed(protection string) bool { return protect.Windowed(protection) }

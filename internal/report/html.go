@@ -37,6 +37,8 @@ type pageRun struct {
 	Sentence string
 	Levels   *pageGrid // nil without any
 	Notes    []string
+	Faults   *pageGrid // nil without any
+	Legend   string    // of Faults
 	Facts    [][2]string
 	Params   []result.Parameter
 	Events   []result.Event
@@ -62,7 +64,11 @@ func HTML(w io.Writer, runs []*result.Run) error {
 	}
 	p := page{Source: publishedSource, Caveat: publishedCaveat(runs)}
 	for _, r := range runs {
-		p.Runs = append(p.Runs, newPageRun(r))
+		run, err := newPageRun(r)
+		if err != nil {
+			return err
+		}
+		p.Runs = append(p.Runs, run)
 	}
 	if err := p.addCurves(runs); err != nil {
 		return err
@@ -109,9 +115,9 @@ func (p *page) addCurves(runs []*result.Run) error {
 	return nil
 }
 
-func newPageRun(r *result.Run) pageRun {
+func newPageRun(r *result.Run) (pageRun, error) {
 	run := pageRun{
-		Name: r.Manifest.Run, How: describe(r), Sentence: Sentence(r.Rows),
+		Name: r.Manifest.Run, How: describe(r), Sentence: sentenceOf(r),
 		Facts: facts(r), Params: r.Manifest.Parameters, Events: r.Events,
 	}
 	if len(r.Rows) > 0 {
@@ -119,7 +125,11 @@ func newPageRun(r *result.Run) pageRun {
 		run.Levels = newPageGrid("", levelGrid(r.Rows, notes))
 		run.Notes = notes.texts
 	}
-	return run
+	faults, err := faultRows(r)
+	if len(faults) > 0 {
+		run.Faults, run.Legend = newPageGrid("", faultGrid(faults)), faultsLegend
+	}
+	return run, err
 }
 
 func facts(r *result.Run) [][2]string {

@@ -19,13 +19,20 @@ func CSV(w io.Writer, runs []*result.Run) error {
 }
 
 // JSON renders the levels of all runs as one array of flat objects: the CSV's
-// columns under their names, the rates of all outcomes, reasons and notes.
+// columns under their names, the rates of all outcomes, reasons, notes and faults.
 func JSON(w io.Writer, runs []*result.Run) error {
-	rows, err := allRows(runs)
-	if err != nil {
+	if _, err := allRows(runs); err != nil {
 		return err
 	}
-	return writeJSON(w, rows)
+	var all []faultyRow
+	for _, r := range runs {
+		rows, err := faultyRows(r)
+		if err != nil {
+			return err
+		}
+		all = append(all, rows...)
+	}
+	return writeJSON(w, all)
 }
 
 func writeJSON(w io.Writer, v any) error {

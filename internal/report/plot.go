@@ -42,7 +42,8 @@ func CheckPlotName(name string) error {
 	}
 }
 
-// Plot draws goodput and failures against load, a line for each curve. The extension of
+// Plot draws goodput and failures against load, a line for each curve; of one run with
+// faults goodput by time, while its levels are few. The extension of
 // name gives the format; name is not opened. Where every run is of the calibrated
 // profile, the published marks stand in it as thin dashed lines. Nothing to draw, or an
 // unknown extension, is an *Error.
@@ -85,13 +86,15 @@ func (f *figure) svg() ([]byte, error) {
 		[]byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;")), nil
 }
 
-// figure is what is drawn: the same curves in two panels.
+// figure is what is drawn: the same curves in two panels, or panels by time.
 type figure struct {
 	title    string
 	subtitle string
 	curves   []curve
 	marks    bool // whether the published marks belong in it
 	xMax     float64
+	// Of a run with faults, drawn by time instead; nil in any other.
+	timelines []timeline
 }
 
 // curve is one line of the figure.
@@ -122,7 +125,7 @@ func newFigure(runs []*result.Run) (*figure, error) {
 		f.curves = append(f.curves, curve{name: curveName(name, len(runs) > 1), style: palette.style(name), rows: groups[i]})
 		f.xMax = max(f.xMax, float64(groups[i][len(groups[i])-1].Machines))
 	}
-	return f, nil
+	return f, f.addTimelines(runs)
 }
 
 // subtitle says how the runs were made, as far as they agree.
@@ -163,17 +166,25 @@ func (f *figure) draw(c draw.Canvas) error {
 	c = drawTitle(c, f.title, f.subtitle)
 	c = drawLegend(c, f.legend())
 
-	goodput, err := f.goodputPanel()
+	panels, err := f.panels()
 	if err != nil {
 		return err
 	}
-	failures, err := f.failuresPanel()
-	if err != nil {
-		return err
-	}
-	panels := [][]*plot.Plot{{goodput}, {failures}}
-	for i, row := range plot.Align(panels, draw.Tiles{Rows: 2, Cols: 1, PadY: 10, PadRight: 8}, c) {
+	for i, row := range plot.Align(panels, draw.Tiles{Rows: len(panels), Cols: 1, PadY: 10, PadRight: 8}, c) {
 		panels[i][0].Draw(row[0])
 	}
 	return nil
+}
+
+// panels are those of the figure, from above.
+func (f *figure) panels() ([][]*plot.Plot, error) {
+	if len(f.timelines) > 0 {
+		return f.timePanels()
+	}
+	goodput, err := f.goodputPanel()
+	if err != nil {
+		return nil, err
+	}
+	failures, err := f.failuresPanel()
+	return [][]*plot.Plot{{goodput}, {failures}}, err
 }

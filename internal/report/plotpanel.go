@@ -153,6 +153,9 @@ func (wholeTicks) Ticks(low, high float64) []plot.Tick {
 	}
 	var ticks []plot.Tick
 	for x := math.Ceil(low/step) * step; x <= high; x += step {
+		if x == 0 {
+			x = 0 // and not minus zero
+		}
 		ticks = append(ticks, plot.Tick{Value: x, Label: decimal(x, 0)})
 	}
 	return ticks

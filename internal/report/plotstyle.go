@@ -19,6 +19,8 @@ var (
 	ink   = color.RGBA{R: 34, G: 34, B: 34, A: 255}
 	grey  = color.RGBA{R: 100, G: 100, B: 100, A: 255}
 	pale  = color.RGBA{R: 225, G: 225, B: 225, A: 255}
+
+	shadow = color.RGBA{R: 242, G: 236, B: 218, A: 255} // of faults, paler than any line
 )
 
 // The colors are those of Okabe and Ito (2008), which people with any kind of color
@@ -111,9 +113,14 @@ type entry struct {
 func (f *figure) legend() []entry {
 	var entries []entry
 	for _, c := range f.curves {
-		entries = append(entries, entry{c.name, []plot.Thumbnailer{
-			&plotter.Line{LineStyle: c.style.line()}, &plotter.Scatter{GlyphStyle: c.style.glyph()},
-		}})
+		thumbs := []plot.Thumbnailer{&plotter.Line{LineStyle: c.style.line()}}
+		if f.timelines == nil {
+			thumbs = append(thumbs, &plotter.Scatter{GlyphStyle: c.style.glyph()})
+		}
+		entries = append(entries, entry{c.name, thumbs})
+	}
+	if f.timelines != nil {
+		return entries
 	}
 	if slices.ContainsFunc(f.curves, func(c curve) bool { return slices.ContainsFunc(c.rows, weak) }) {
 		glyph := curveStyle{color: grey, shape: draw.CircleGlyph{}}.weakGlyph()

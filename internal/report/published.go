@@ -63,6 +63,9 @@ func Published(w io.Writer, runs []*result.Run) error {
 
 func publishedCaveat(runs []*result.Run) string {
 	for _, r := range runs {
+		if len(r.Manifest.Plan.Faults) > 0 {
+			return "there are faults within the levels of " + r.Manifest.Run + ", and there were none in the published ones"
+		}
 		if r.Manifest.Profile.Name != calibrated {
 			return "not every run emulates the published testbed (profile " + calibrated + "): compare shapes and on/off ratios, not rates"
 		}

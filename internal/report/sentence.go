@@ -15,6 +15,15 @@ const (
 	stillShare = 0.50 // at or above it "still" is fair
 )
 
+// sentenceOf is the Sentence of a run, and what to know of it.
+func sentenceOf(r *result.Run) string {
+	s := Sentence(r.Rows)
+	if len(r.Manifest.Plan.Faults) > 0 {
+		s += " These are means of whole levels, with their faults in them."
+	}
+	return s
+}
+
 // Sentence says what the rows of one run mean. Every figure in it is that of a row.
 func Sentence(rows []result.Row) string {
 	curves, groups := result.Curves(rows)
@@ -75,6 +84,12 @@ func condition(c result.Curve, curves []result.Curve) string {
 	switch {
 	case c.Protection == protect.DiscardOnly.String():
 		return "with the discard alone"
+	case c.Protection == protect.CoDelOnly.String():
+		return "with codel alone"
+	case c.Protection == protect.WindowCoDel.String() && several:
+		return "with the window of " + c.Policy + " and codel"
+	case c.Protection == protect.WindowCoDel.String():
+		return "with the window and codel"
 	case c.Protection == protect.WindowOnly.String() && several:
 		return "with the window of " + c.Policy + " alone"
 	case c.Protection == protect.WindowOnly.String():

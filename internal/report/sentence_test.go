@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/ssmctl/ssmctl/internal/protect"
 	"github.com/ssmctl/ssmctl/internal/result"
 )
 
@@ -47,6 +48,8 @@ func TestSentence(t *testing.T) {
 		{"other loads protected", slices.Concat(off, curve("on", shape{30, 700, 0, 0})), "Without protection goodput collapses from 1478/s at 4 machines to 0 at 14; with it goodput is 700/s at 30 machines."},
 		{"protection of no use", slices.Concat(off, curve("on", shape{14, 7.25, 0, 0})), "Without protection goodput collapses from 1478/s at 4 machines to 0 at 14; with it, 14 machines get 7.2/s."},
 		{"halves", slices.Concat(off, curve("window", shape{14, 900, 0, 0}), curve("discard", shape{14, 800, 0, 0})), "Without protection goodput collapses from 1478/s at 4 machines to 0 at 14; with the window alone, 14 machines still get 900/s; with the discard alone, 14 machines still get 800/s."},
+		{"queue rules", slices.Concat(off, curve("codel", shape{14, 900, 0, 0}), curve("window+codel", shape{14, 800, 0, 0})), "Without protection goodput collapses from 1478/s at 4 machines to 0 at 14; with codel alone, 14 machines still get 900/s; with the window and codel, 14 machines still get 800/s."},
+		{"queue rules and policies", slices.Concat(curveRows("window+codel", "aimd", []shape{{14, 900, 0, 0}}), curveRows("on", "paced", []shape{{14, 1898, 0, 0}})), "With the window of aimd and codel goodput is 900/s at 14 machines; with paced goodput is 1898/s at 14 machines."},
 		{"weak", weak[:2], "With protection (aimd) goodput rises from 1482/s at 4 machines to 1590/s at 14; weak: 1 of 2 levels, see the notes."},
 		{"mixed among others", mixed[:2], "Without protection goodput is 0 at 14 machines; left out, as the protection changed within: 1 level."},
 		{"one weak", weak[1:2], "With protection (aimd) goodput is 1590/s at 14 machines; weak: 1 of 1 level, see the notes."},
@@ -70,7 +73,7 @@ var claim = regexp.MustCompile(`([\d.]+)(?:/s)? at (\d+)`)
 func TestSentenceClaimsOnlyWhatWasMeasured(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) result.Row {
-			protection := rapid.SampledFrom([]string{"off", "on", "window", "discard", result.Mixed}).Draw(t, "protection")
+			protection := rapid.SampledFrom(append(protect.SettingNames(), result.Mixed)).Draw(t, "protection")
 			policy := rapid.SampledFrom([]string{"aimd", "paced"}).Draw(t, "policy")
 			s := shape{rapid.IntRange(1, 9).Draw(t, "machines"), rapid.SampledFrom([]float64{0, 3, 40, 500, 980, 1000}).Draw(t, "goodput"), 5, 0}
 			return curveRows(protection, policy, []shape{s})[0]

@@ -9,7 +9,8 @@ import (
 )
 
 // Table renders each run's levels, a line for each, in the order measured. Above
-// stands how the run was made, below what to know of marked lines and the run's Sentence.
+// stands how the run was made, below what to know of marked lines, what faults did, and
+// the run's Sentence.
 func Table(w io.Writer, runs []*result.Run) error {
 	if _, err := allRows(runs); err != nil {
 		return err
@@ -42,7 +43,10 @@ func runTable(w io.Writer, r *result.Run) error {
 	if err := notes.write(w); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n", Sentence(r.Rows))
+	if err := writeFaults(w, r); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", sentenceOf(r))
 	return err
 }
 

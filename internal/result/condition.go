@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ssmctl/ssmctl/internal/protect"
 )
 
 // Condition is a bound on a column of levels.csv, such as "goodput_rps<1300", or
@@ -18,7 +20,16 @@ type Condition struct {
 	bound      float64
 }
 
-var conditionForm = regexp.MustCompile(`^\s*(?:(on|off|window|discard|mixed):)?\s*([a-z0-9_]+)\s*(<=|>=|==|!=|<|>)\s*(\S+)\s*$`)
+var conditionForm = regexp.MustCompile(`^\s*(?:(` + protectionForm() + `):)?\s*([a-z0-9_]+)\s*(<=|>=|==|!=|<|>)\s*(\S+)\s*$`)
+
+// protectionForm matches what may stand in the column protection.
+func protectionForm() string {
+	var names []string
+	for _, name := range append(protect.SettingNames(), Mixed) {
+		names = append(names, regexp.QuoteMeta(name))
+	}
+	return strings.Join(names, "|")
+}
 
 // textColumns of levels.csv take no bound.
 const textColumns = 5

@@ -24,6 +24,7 @@ func TestCondition(t *testing.T) {
 		{"machines<15", true},
 		{"on:goodput_rps>1", true},
 		{"off:goodput_rps>1", false},
+		{"window+codel:goodput_rps>1", false},
 		{"steady==1", true},
 		{"generator_ok==0", true},
 	}
@@ -43,6 +44,7 @@ func TestConditionErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "write COLUMN", "goodput_rps": "write COLUMN", "speed>1": "no column speed", "run==1": "no column run",
 		"goodput_rps<fast": "not a number", "goodput_rps<NaN": "not a number", "maybe:goodput_rps<1": "write COLUMN",
+		"windowwcodel:goodput_rps<1": "write COLUMN",
 	} {
 		if _, err := ParseCondition(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want one with %q", text, err, want)

@@ -69,6 +69,7 @@ type Level struct {
 	Seconds    []Second            // of all machines together, warm-up included
 	PerHost    map[string][]Second // by host; may be nil
 	Histograms *Histograms         // may be nil
+	Events     []Event             // of a simulated level; those of a live one are added as they happen
 }
 
 // NewName returns a run's name: its start in UTC and six random hex digits.
@@ -162,6 +163,9 @@ func (d *Dir) AppendLevel(l Level) error {
 	if err := l.check(d.levels); err != nil {
 		return err
 	}
+	if len(l.Events) > 0 && d.final == "" {
+		return fmt.Errorf("level %d: its events come with it, and were to be added as they happened", d.levels)
+	}
 	row, err := json.Marshal(l.Row)
 	if err != nil {
 		return fmt.Errorf("level %d: %w", d.levels, err)
@@ -175,6 +179,13 @@ func (d *Dir) AppendLevel(l Level) error {
 		if err == nil {
 			sizes[name], err = d.extend(name, head, body)
 		}
+	}
+	if len(l.Events) > 0 {
+		events, wrong := formatEvents(l.Events)
+		if wrong != nil {
+			return wrong
+		}
+		add(eventsFile, "", events)
 	}
 	add(histogramsFile, histogramsHead(), hists)
 	add(seriesFile, SeriesHeader+"\n", body(FormatSeries(l.Seconds)))
@@ -258,9 +269,9 @@ func syncPath(path string) error {
 
 // AddEvent appends to events.jsonl at once.
 func (d *Dir) AddEvent(e Event) error {
-	line, err := json.Marshal(e)
+	line, err := formatEvents([]Event{e})
 	if err != nil {
-		return fmt.Errorf("event: %w", err)
+		return err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -268,8 +279,21 @@ func (d *Dir) AddEvent(e Event) error {
 	if err != nil {
 		return fmt.Errorf("event: %w", err)
 	}
-	_, err = f.Write(append(line, '\n'))
+	_, err = f.Write(line)
 	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// formatEvents writes events as events.jsonl has them, a line each.
+func formatEvents(events []Event) ([]byte, error) {
+	var lines []byte
+	for _, e := range events {
+		line, err := json.Marshal(e)
+		if err != nil {
+			return nil, fmt.Errorf("event: %w", err)
+		}
+		lines = append(append(lines, line...), '\n')
+	}
+	return lines, nil
 }
 
 // Finish marks the run Complete or Partial, with the reason in words, which may be

@@ -27,6 +27,7 @@ type Measured struct {
 	MachineGoodput []float64
 	Copies         Copies
 	Lost           uint64
+	Faulty         bool // something was broken on purpose within the level
 
 	Generator Verdict
 	Notes     []string
@@ -86,8 +87,11 @@ func NewRow(m Measured) Row {
 	_, ci := BatchMeans(goodput)
 	r.GoodputCI95 = settled(ci)
 	r.Steady = Steady(goodput)
-	if r.Protection == Mixed {
+	switch {
+	case r.Protection == Mixed:
 		r.Steady = Verdict{Why: "the protection changed within the level"}
+	case m.Faulty && !r.Steady.OK:
+		r.Steady.Why += " (a fault is within the level)"
 	}
 	return r
 }

@@ -79,10 +79,10 @@ type Second struct {
 
 // Event is one line of events.jsonl.
 type Event struct {
-	Time   time.Time `json:"time"`
+	Time   time.Time `json:"time,omitzero"`  // none in a simulated run
 	Level  int       `json:"level"`          // -1 outside of a level
 	Second float64   `json:"second"`         // on the axis of the series
-	Kind   string    `json:"kind"`           // toggle, brick-down, brick-up, agent-lost, interrupted, ...
+	Kind   string    `json:"kind"`           // fault, fault-over, toggle, brick-down, brick-up, agent-lost, interrupted, ...
 	Who    string    `json:"who,omitempty"`  // brick-3, a host, ...
 	What   string    `json:"what,omitempty"` // in words
 }
@@ -106,4 +106,6 @@ type Plan struct {
 	Embedded   bool          `json:"embedded,omitempty"` // the bricks were the load's own
 	Seed       uint64        `json:"seed"`
 	Rate       float64       `json:"rate_rps,omitempty"` // open loop; 0 is closed
+	Scenario   string        `json:"scenario,omitempty"` // under whose name it was asked for; Faults has its faults
+	Faults     []string      `json:"faults,omitempty"`   // of every level, as chaos.Parse reads them, in order of time
 }

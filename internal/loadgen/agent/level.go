@@ -47,19 +47,30 @@ func newLevel(spec message.Level, out *message.Writer) (*level, error) {
 		spec: spec, out: out, cancel: cancel,
 		rec: &recorder{core: loadgen.NewRecorder(spec.Warmup, spec.Seconds, spec.First, spec.Machines)},
 	}
-	for i := range spec.Machines {
-		m := newMachine(loadgen.MachineConfig{
-			ID: spec.First + i, Threads: spec.Threads, Size: spec.Size, Users: spec.Users,
-			Seed: spec.Seed, Nonce: spec.Nonce, Join: spec.Join, Rate: spec.Rate,
-			Stub: stub.Config{
-				Quorum: spec.Quorum, Timeout: spec.Timeout, TTL: spec.Users.Expiry, Policy: policy, Bricks: ids,
-			},
-		}, l.rec, l.moved)
-		m.connect(spec.Bricks)
+	cfg := loadgen.MachineConfig{
+		Threads: spec.Threads, Size: spec.Size, Users: spec.Users,
+		Seed: spec.Seed, Nonce: spec.Nonce, Join: spec.Join, Rate: spec.Rate,
+		Stub: stub.Config{
+			Quorum: spec.Quorum, Timeout: spec.Timeout, TTL: spec.Users.Expiry, Policy: policy, Bricks: ids,
+		},
+	}
+	l.add(ctx, cfg, spec.First, spec.Machines)
+	for _, g := range spec.Guests {
+		cfg.Begin, cfg.End = g.Begin, g.End
+		l.add(ctx, cfg, g.First, g.Machines)
+	}
+	return l, nil
+}
+
+// add makes machines that are alike but for their numbers, and connects them.
+func (l *level) add(ctx context.Context, cfg loadgen.MachineConfig, first, machines int) {
+	for i := range machines {
+		cfg.ID = first + i
+		m := newMachine(cfg, l.rec, l.moved)
+		m.connect(l.spec.Bricks)
 		l.machines = append(l.machines, m)
 		l.steppers.Go(func() { m.run(ctx) })
 	}
-	return l, nil
 }
 
 func (l *level) close() {

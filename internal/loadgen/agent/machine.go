@@ -65,6 +65,11 @@ func (m *machine) Heard(id session.BrickID, s protect.Setting) {
 	m.with(func(now time.Duration) { m.core.Heard(now, id, s) })
 }
 
+// Share implements link.Handler.
+func (m *machine) Share(id session.BrickID, ops float64) {
+	m.with(func(time.Duration) { m.core.Share(id, ops) })
+}
+
 // Reply implements link.Handler.
 func (m *machine) Reply(id session.BrickID, r *session.Reply) {
 	m.with(func(now time.Duration) { m.core.Reply(now, id, r) })

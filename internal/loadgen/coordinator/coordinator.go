@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ssmctl/ssmctl/internal/brick/remote"
+	"github.com/ssmctl/ssmctl/internal/chaos"
 	"github.com/ssmctl/ssmctl/internal/loadgen"
 	"github.com/ssmctl/ssmctl/internal/loadgen/message"
 	"github.com/ssmctl/ssmctl/internal/profile"
@@ -35,7 +36,8 @@ type Config struct {
 	Nonce   uint64 // tells its keys from those of any other run
 	Bricks  []remote.Brick
 	Agents  []Agent
-	Skip    int // points of the plan that a resumed run has
+	Skip    int           // points of the plan that a resumed run has
+	Faults  []chaos.Fault // of the plan; surges are all that a live run knows
 	// Sink takes each level when it ends; it must be set, and its error ends the run.
 	Sink func(result.Level) error
 	// Event takes what happens beside the figures; it must be set.
@@ -114,13 +116,11 @@ func (c *Coordinator) point(ctx context.Context, p loadgen.Point) (result.Level,
 		return result.Level{}, err
 	}
 	g := newGathering(c, p, protection, before)
-	shares := split(p.Machines, len(c.agents))
-	first := 0
+	specs := c.specs(p)
 	for i, a := range c.agents {
-		if err := a.order(message.Order{Level: c.spec(p, first, shares[i])}); err != nil {
+		if err := a.order(message.Order{Level: specs[i]}); err != nil {
 			return result.Level{}, err
 		}
-		first += shares[i]
 	}
 	if err := g.awaitReady(); err != nil {
 		return result.Level{}, err
@@ -150,6 +150,30 @@ func split(n, agents int) []int {
 		}
 	}
 	return shares
+}
+
+// specs shares a point's machines and its guests out between the agents.
+func (c *Coordinator) specs(p loadgen.Point) []*message.Level {
+	specs := make([]*message.Level, len(c.agents))
+	first := 0
+	for i, n := range split(p.Machines, len(specs)) {
+		specs[i] = c.spec(p, first, n)
+		first += n
+	}
+	for _, g := range c.guests(p) {
+		for i, n := range split(g.Machines, len(specs)) {
+			g.Machines = n
+			if n > 0 {
+				specs[i].Guests = append(specs[i].Guests, g)
+			}
+			g.First += n
+		}
+	}
+	return specs
+}
+
+func (c *Coordinator) guests(p loadgen.Point) []loadgen.Guests {
+	return loadgen.GuestsOf(c.cfg.Faults, p.Machines, c.cfg.Plan.Warmup, c.cfg.Plan.Duration)
 }
 
 func (c *Coordinator) spec(p loadgen.Point, first, machines int) *message.Level {

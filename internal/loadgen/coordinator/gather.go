@@ -33,7 +33,8 @@ type gathering struct {
 	done       []done
 	before     *survey // of the bricks
 	after      *survey
-	moves      []move // of bricks, in the order in which they were told
+	moves      []move         // of bricks, in the order in which they were told
+	faults     []result.Event // of the level, that are still to come
 }
 
 // done is how an agent closed the level, and on which host.
@@ -54,7 +55,8 @@ const sameMove = 1
 func newGathering(c *Coordinator, p loadgen.Point, protection string, before *survey) *gathering {
 	return &gathering{
 		c: c, point: p, protection: protection, inForce: protection, before: before, after: &survey{},
-		tally: loadgen.NewTally(p, len(c.agents), int(c.cfg.Plan.Duration/time.Second)),
+		tally:  loadgen.NewTally(p, len(c.agents), int(c.cfg.Plan.Duration/time.Second)),
+		faults: loadgen.FaultEvents(p.Index, c.cfg.Faults, c.cfg.Plan.Duration),
 	}
 }
 
@@ -169,7 +171,23 @@ func (g *gathering) merge(from int, i *loadgen.Interval) error {
 	if g.c.cfg.Progress != nil {
 		g.c.cfg.Progress(g.point, s)
 	}
+	if err := g.tellFaults(s.Second + 1); err != nil {
+		return err
+	}
 	return g.follow(&s)
+}
+
+// tellFaults notes the faults that have begun and ended by a second of the series.
+func (g *gathering) tellFaults(by int) error {
+	for len(g.faults) > 0 && g.faults[0].Second <= float64(by) {
+		e := g.faults[0]
+		g.faults = g.faults[1:]
+		e.Time = time.Now().UTC()
+		if err := g.c.cfg.Event(e); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // follow notes a change of protection between one second and the next.

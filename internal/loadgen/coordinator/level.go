@@ -34,6 +34,7 @@ func (g *gathering) row(seconds []result.Second) result.Row {
 		Run: g.c.cfg.Run, Mode: result.Live, Profile: g.c.cfg.Profile.Name, Policy: g.point.Policy,
 		Protection: g.protection, Machines: g.point.Machines, Threads: g.c.cfg.Plan.Threads,
 		Seconds: seconds, Latency: g.tally.Histograms().OK(), Lost: g.tally.Lost(), Notes: g.notes(),
+		Faulty: len(g.c.cfg.Faults) > 0,
 	}
 	for _, d := range g.done {
 		for _, n := range d.PerMachine {
@@ -53,11 +54,9 @@ func (g *gathering) row(seconds []result.Second) result.Row {
 // generation sums up what the level says of the load side.
 func (g *gathering) generation() loadgen.Generation {
 	plan := &g.c.cfg.Plan
-	gen := loadgen.Generation{Timeout: plan.Timeout, Users: g.point.Machines * plan.Threads}
-	if plan.Rate > 0 {
-		gen.Users = 0
-	}
+	gen := loadgen.Generation{Timeout: plan.Timeout}
 	gen.Measured, gen.Busy, gen.Rest = g.tally.Presence()
+	gen.Expect(plan, g.point.Machines, g.c.guests(g.point), joinWithin)
 	perHost := make(map[string]float64)
 	for _, d := range g.done {
 		gen.LagP99 = max(gen.LagP99, d.LagP99)

@@ -22,21 +22,22 @@ import (
 
 // Level tells an agent what its machines are to do. It answers Ready.
 type Level struct {
-	First    int            `json:"first"`    // number of its first machine
-	Machines int            `json:"machines"` // how many are its own
-	Threads  int            `json:"threads"`
-	Size     int            `json:"size"`
-	Quorum   session.Quorum `json:"quorum"`
-	Timeout  time.Duration  `json:"timeout"`
-	Policy   string         `json:"policy"`
-	Users    profile.Users  `json:"users"`
-	Seed     uint64         `json:"seed"`
-	Nonce    uint64         `json:"nonce"`
-	Join     time.Duration  `json:"join"`
-	Rate     float64        `json:"rate"` // attempts per second of one machine; 0 is a closed loop
-	Warmup   time.Duration  `json:"warmup"`
-	Seconds  int            `json:"seconds"` // measured
-	Bricks   []remote.Brick `json:"bricks"`
+	First    int              `json:"first"`    // number of its first machine
+	Machines int              `json:"machines"` // how many are its own
+	Threads  int              `json:"threads"`
+	Size     int              `json:"size"`
+	Quorum   session.Quorum   `json:"quorum"`
+	Timeout  time.Duration    `json:"timeout"`
+	Policy   string           `json:"policy"`
+	Users    profile.Users    `json:"users"`
+	Seed     uint64           `json:"seed"`
+	Nonce    uint64           `json:"nonce"`
+	Join     time.Duration    `json:"join"`
+	Rate     float64          `json:"rate"` // attempts per second of one machine; 0 is a closed loop
+	Warmup   time.Duration    `json:"warmup"`
+	Seconds  int              `json:"seconds"` // measured
+	Bricks   []remote.Brick   `json:"bricks"`
+	Guests   []loadgen.Guests `json:"guests,omitempty"` // of its own, beside the machines
 }
 
 // Order is one frame to an agent: exactly one field is set.

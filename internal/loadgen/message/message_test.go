@@ -35,6 +35,7 @@ func orders() []Order {
 			Timeout: 60 * time.Millisecond, Policy: "aimd", Seed: 1<<64 - 1, Nonce: 1 << 63, Join: time.Second,
 			Users: profile.Users{Own: 27 * time.Millisecond, OwnJitter: 0.5, Expiry: 10 * time.Second},
 			Rate:  0.1, Warmup: 5 * time.Second, Seconds: 120, Bricks: []remote.Brick{{ID: 1, Addr: "[::1]:7000"}},
+			Guests: []loadgen.Guests{{First: 20, Machines: 2, Begin: 15 * time.Second, End: 25 * time.Second}},
 		}},
 		{Start: &delay},
 		{Stop: true},
