@@ -29,6 +29,9 @@ type engine struct {
 	bricks   []node
 	messages messages
 	size     int // of a state on the wire, in bytes
+	faults   faults
+	changes  []Change
+	witness  Witness // nil is nobody; see its hooks
 }
 
 // machine is a load machine in the engine.
@@ -45,6 +48,11 @@ type node struct {
 	store   *brick.Store
 	armed   time.Duration // the wake that is planned; 0 is none
 	in, out link
+	life    uint32 // of its process; see dead
+	way     impairment
+	bonds   []bond // by machine; nil while it has never died
+	kills   int
+	full    uint64 // writes that former lives refused for want of memory
 }
 
 // run handles all events until the virtual time end.
@@ -66,21 +74,33 @@ func (e *engine) handle(ev *event) {
 		if m := &e.machines[ev.who]; m.armed == ev.at { // else it was woken earlier
 			m.armed = 0
 			e.arm(m, m.core.Step(e.now))
+			e.saw(Settled, ev.who, 0)
 			e.handled++
 		}
 		return
 	case brickWakes:
 		n := &e.bricks[ev.who]
+		if n.armed != ev.at { // it has died since
+			return
+		}
 		n.armed = 0
 		e.serve(ev.who, n)
 	case requestArrives:
 		e.arrive(ev.who, ev.slot)
 	case replyArrives:
 		m, msg := &e.machines[ev.who], e.messages.at(ev.slot)
-		reply := session.Reply{ID: msg.request.ID, Status: msg.status, Value: msg.value()}
+		if msg.life != e.bricks[msg.to].life { // it has died since
+			e.messages.give(ev.slot)
+			return
+		}
+		reply := session.Reply{ID: msg.request.ID, Status: msg.status, Share: msg.share, Value: msg.value()}
+		e.sawAnswer(Delivered, msg, &reply, 0)
 		m.core.Reply(e.now, session.BrickID(msg.to+1), &reply)
 		e.messages.give(ev.slot)
 		e.arm(m, m.core.Next())
+		e.saw(Settled, ev.who, 0)
+	default:
+		e.handleFault(ev)
 	}
 	e.handled++
 }
@@ -101,13 +121,15 @@ func (m *machine) Send(to session.BrickID, r *session.Request) {
 	if r.Op == session.Write {
 		size += e.size
 	}
-	at, arrives := e.network.carry(e.now, i, &e.bricks[i].in, size, e.rng)
-	if !arrives {
+	n := &e.bricks[i]
+	e.sawRequest(Sent, m.index, i, r, false)
+	at, arrives := e.network.carry(e.now, &n.way, &n.in, size, e.rng)
+	if !arrives || n.lost(m.index) {
 		return
 	}
 	slot := e.messages.take()
 	msg := e.messages.at(slot)
-	msg.from, msg.to, msg.request = m.index, i, *r
+	msg.from, msg.to, msg.life, msg.request = m.index, i, n.life, *r
 	msg.carry(r.Value)
 	msg.request.Value = msg.value()
 	e.events.push(event{at: at, kind: requestArrives, who: i, slot: slot})
@@ -115,9 +137,15 @@ func (m *machine) Send(to session.BrickID, r *session.Request) {
 
 // arrive puts a request into a brick's inbox, and wakes a brick that is idle.
 func (e *engine) arrive(i, slot uint32) {
-	n := &e.bricks[i]
+	n, msg := &e.bricks[i], e.messages.at(slot)
+	if msg.life != n.life { // it was sent to one that has died
+		e.messages.give(slot)
+		return
+	}
 	// The inbox holds the slot, and with it the value.
-	if !n.queue.Arrive(e.now, brick.Op{Request: e.messages.at(slot).request, From: slot}) {
+	taken := n.queue.Arrive(e.now, brick.Op{Request: msg.request, From: slot})
+	e.sawRequest(Arrived, msg.from, i, &msg.request, !taken)
+	if !taken {
 		e.messages.give(slot)
 	}
 	if n.armed == 0 {
@@ -137,29 +165,38 @@ func (e *engine) serve(i uint32, n *node) {
 			}
 			return
 		case brick.Discard:
+			e.sawRequest(Discarded, e.messages.at(step.Op.From).from, i, &step.Op.Request, false)
 			e.messages.give(step.Op.From)
-		case brick.Serve:
+		case brick.Serve, brick.Refuse:
 			e.answer(n, &step)
 		}
 	}
 }
 
-// answer applies an operation and puts the reply on the wire for the instant at which
-// the processor is done.
+// answer applies an operation, unless it is refused, and puts the reply on the wire for
+// the instant at which the processor is done.
 func (e *engine) answer(n *node, step *brick.Step) {
 	slot := step.Op.From
-	reply := n.store.Apply(e.now, &step.Op.Request)
+	reply, seen := session.Reply{Status: session.Busy}, Refused
+	if step.Action == brick.Serve {
+		seen, reply = Served, n.store.Apply(e.now, &step.Op.Request)
+	}
 	size := wireHead
 	if reply.Value != nil {
 		size += e.size
 	}
 	msg := e.messages.at(slot)
-	at, arrives := e.network.carry(step.At, msg.to, &n.out, size, e.rng)
+	e.sawAnswer(seen, msg, &reply, step.At)
+	if step.Mute {
+		e.messages.give(slot)
+		return
+	}
+	at, arrives := e.network.carry(step.At, &n.way, &n.out, size, e.rng)
 	if !arrives {
 		e.messages.give(slot)
 		return
 	}
-	msg.status = reply.Status
+	msg.status, msg.share = reply.Status, float32(n.queue.Share())
 	msg.carry(reply.Value)
 	e.events.push(event{at: at, kind: replyArrives, who: msg.from, slot: slot})
 }

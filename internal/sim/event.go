@@ -13,13 +13,22 @@ const (
 	brickWakes
 	requestArrives
 	replyArrives
+	faultBegins    // who is the fault
+	faultEnds      // who is the fault
+	brickAnnounces // slot is the life in which it does
+	connectionEnds // the slot's message tells a machine that the brick has died
+	brickHeard     // the slot's message tells a machine that the brick is there
+
+	protectionChanges // who is the change
+	heartbeatIsDue    // who is the brick
+	heartbeatArrives  // who is the brick, slot the machine
 )
 
 // event is something that will happen. Events of the same instant happen in the
 // order in which they were planned, so that a run depends on nothing but its seed.
 type event struct {
 	at   time.Duration
-	who  uint32 // the machine or brick it happens to
+	who  uint32 // the machine, brick or fault it happens to
 	slot uint32 // of the message that arrives
 	kind kind
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/bits"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ssmctl/ssmctl/internal/brick"
+	"github.com/ssmctl/ssmctl/internal/chaos"
 	"github.com/ssmctl/ssmctl/internal/loadgen"
 	"github.com/ssmctl/ssmctl/internal/profile"
 	"github.com/ssmctl/ssmctl/internal/protect"
@@ -37,6 +39,12 @@ type Config struct {
 	Profile profile.Profile
 	Network *Network // nil is the profile's
 	Run     string   // its name
+	Faults  []chaos.Fault
+	Changes []Change
+
+	Memory     int64   // bound of a brick's states, in bytes; 0 is brick.DefaultMemory
+	InboxBytes int64   // bound of a brick's inbox; 0 is brick.DefaultInboxBytes
+	Witness    Witness // is shown what happens; nil is nobody
 }
 
 // level is one point of a plan while it is simulated.
@@ -48,6 +56,8 @@ type level struct {
 	rec        *loadgen.Recorder
 	warm       result.Copies // at the end of the warm-up
 	audit      loadgen.Audit
+
+	memory, inbox int64 // bounds of each brick, in bytes
 }
 
 // punctual is a recorder that is told of no lag: in virtual time nothing comes late.
@@ -81,21 +91,34 @@ func newLevel(cfg *Config, p loadgen.Point) (*level, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := chaos.Check(cfg.Faults, cfg.Plan.Bricks, cfg.Plan.Duration); err != nil {
+		return nil, err
+	}
 	l.rec = loadgen.NewRecorder(cfg.Plan.Warmup, int(cfg.Plan.Duration/time.Second), 0, p.Machines)
 	l.rec.KeepTotals()
 	e := &engine{now: epoch, size: cfg.Plan.Size, rng: rand.New(rand.NewPCG(p.Seed, networkStream))}
-	e.events = newEvents(spanOf(p.Machines * cfg.Plan.Threads))
+	e.events = newEvents(spanOf((p.Machines + chaos.Surges(cfg.Faults)) * cfg.Plan.Threads))
 	e.network = Network{OneWay: cfg.Profile.Network.OneWay}
 	if cfg.Network != nil {
 		e.network = *cfg.Network
 	}
 	l.engine = e
+	e.witness = cfg.Witness
 	l.makeBricks(setting)
 	l.makeMachines(policy)
+	zero := epoch + cfg.Plan.Warmup
+	e.planFaults(cfg.Faults, zero, zero+cfg.Plan.Duration)
+	e.planChanges(cfg.Changes, zero)
+	e.planHeartbeats()
 	l.rec.Start(e.now)
+	l.beginWatch()
+	for i := range e.bricks {
+		e.bricks[i].queue.Stubs(len(e.machines))
+	}
 	for i := range e.machines {
 		m := &e.machines[i]
 		for id := range e.bricks {
+			e.saw(Met, m.index, uint32(id))
 			m.core.Up(e.now, session.BrickID(id+1), setting)
 		}
 		m.core.Start(e.now)
@@ -118,11 +141,13 @@ func (l *level) makeBricks(setting protect.Setting) {
 	scale := func(bound, overhead int64) int64 {
 		return bound * (loadgen.MinSize + overhead) / (int64(size) + overhead)
 	}
-	memory, inbox := scale(brick.DefaultMemory, brick.StateOverhead), scale(brick.DefaultInboxBytes, brick.OpOverhead)
+	l.memory = scale(cmp.Or(l.cfg.Memory, brick.DefaultMemory), brick.StateOverhead)
+	l.inbox = scale(cmp.Or(l.cfg.InboxBytes, brick.DefaultInboxBytes), brick.OpOverhead)
+	l.engine.faults = faults{setting: setting, memory: l.memory}
 	l.engine.bricks = make([]node, l.cfg.Plan.Bricks)
 	for i, seed := range brickSeeds(l.point, len(l.engine.bricks)) {
-		store := brick.NewStore(memory)
-		l.engine.bricks[i] = node{store: store, queue: brick.NewQueue(model, setting, int(inbox), store, seed)}
+		store := brick.NewStore(l.memory)
+		l.engine.bricks[i] = node{store: store, queue: brick.NewQueue(model, setting, int(l.inbox), store, seed)}
 	}
 }
 
@@ -143,19 +168,34 @@ func (l *level) makeMachines(policy protect.Policy) {
 	for i := range ids {
 		ids[i] = session.BrickID(i + 1)
 	}
-	l.engine.machines = make([]machine, l.point.Machines)
-	for i := range l.engine.machines {
+	cfg := loadgen.MachineConfig{
+		Threads: plan.Threads, Size: loadgen.MinSize, Users: users,
+		Seed: l.point.Seed, Nonce: l.point.Seed, Join: joinWithin, Rate: plan.Rate / float64(l.point.Machines),
+		Stub: stub.Config{
+			Quorum:  session.Quorum{W: plan.W, WQ: plan.WQ, R: plan.R},
+			Timeout: plan.Timeout, TTL: users.Expiry, Policy: policy, Bricks: ids,
+		},
+	}
+	l.engine.machines = make([]machine, l.point.Machines+chaos.Surges(l.cfg.Faults))
+	l.addMachines(cfg, 0, l.point.Machines)
+	for _, g := range l.guests() {
+		cfg.Begin, cfg.End = g.Begin, g.End
+		l.addMachines(cfg, g.First, g.Machines)
+	}
+}
+
+// addMachines makes machines that are alike but for their numbers.
+func (l *level) addMachines(cfg loadgen.MachineConfig, first, machines int) {
+	for i := first; i < first+machines; i++ {
 		m := &l.engine.machines[i]
 		*m = machine{e: l.engine, index: uint32(i)}
-		m.core = loadgen.NewMachine(loadgen.MachineConfig{
-			ID: i, Threads: plan.Threads, Size: loadgen.MinSize, Users: users,
-			Seed: l.point.Seed, Nonce: l.point.Seed, Join: joinWithin, Rate: plan.Rate / float64(l.point.Machines),
-			Stub: stub.Config{
-				Quorum:  session.Quorum{W: plan.W, WQ: plan.WQ, R: plan.R},
-				Timeout: plan.Timeout, TTL: users.Expiry, Policy: policy, Bricks: ids,
-			},
-		}, m, punctual{l.rec})
+		cfg.ID, cfg.Watch = i, l.engine.watch()
+		m.core = loadgen.NewMachine(cfg, m, punctual{l.rec})
 	}
+}
+
+func (l *level) guests() []loadgen.Guests {
+	return loadgen.GuestsOf(l.cfg.Faults, l.point.Machines, l.cfg.Plan.Warmup, l.cfg.Plan.Duration)
 }
 
 func (l *level) run(ctx context.Context) error {
@@ -171,6 +211,7 @@ func (l *level) run(ctx context.Context) error {
 			l.warm = l.copies()
 		}
 	}
+	e.saw(UsersStop, 0, 0)
 	for i := range e.machines {
 		e.machines[i].core.Stop()
 	}
@@ -183,8 +224,11 @@ func (l *level) run(ctx context.Context) error {
 func (l *level) readBack() {
 	e := l.engine
 	for i := range e.bricks {
-		e.bricks[i].queue.Reset(func(op brick.Op) { e.messages.give(op.From) })
+		n := &e.bricks[i]
+		n.queue.Reset(func(op brick.Op) { e.messages.give(op.From) })
+		n.armed = 0
 	}
+	e.saw(InboxesEmpty, 0, 0)
 	for i := range e.machines {
 		e.machines[i].core.BeginAudit()
 	}
@@ -194,11 +238,13 @@ func (l *level) readBack() {
 			m := &e.machines[i]
 			more = m.core.StepAudit(e.now) || more
 			e.arm(m, m.core.Next())
+			e.saw(Settled, m.index, 0)
 		}
 	}
 	for i := range e.machines {
 		l.audit.Add(e.machines[i].core.Audit())
 	}
+	e.saw(Over, 0, 0)
 }
 
 // copies sums up what the acknowledged writes so far have cost.

@@ -12,8 +12,10 @@ type message struct {
 	to      uint32 // brick
 	request session.Request
 	status  session.Status // the brick's answer
+	share   float32        // and what it offers
 	stamp   [loadgen.MinSize]byte
-	stamped int // bytes of the value that the request or the reply carries
+	life    uint32 // of the brick, when it was sent
+	stamped int    // bytes of the value that the request or the reply carries
 }
 
 // carry keeps a copy of a value.

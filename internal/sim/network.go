@@ -26,14 +26,28 @@ type Partition struct {
 	For   time.Duration
 }
 
+// impairment is what is wrong with a brick's connection to the network, both ways, beside what
+// the network does to all. The zero value is nothing.
+type impairment struct {
+	cut    bool
+	loss   float64
+	delays []delay
+}
+
+// delay is added to the latency: by, and a uniform spread that is a share of it.
+type delay struct {
+	by     time.Duration
+	jitter float64
+}
+
 // link is one direction of a brick's connection to the network.
 type link struct {
 	busyTill time.Duration // with what was sent before
 }
 
 // carry returns when a message of so many bytes, sent now, arrives; false if it does not.
-func (n *Network) carry(now time.Duration, brick uint32, l *link, size int, rng *rand.Rand) (time.Duration, bool) {
-	if n.cut(now, brick) || (n.Loss > 0 && rng.Float64() < n.Loss) {
+func (n *Network) carry(now time.Duration, way *impairment, l *link, size int, rng *rand.Rand) (time.Duration, bool) {
+	if way.cut || (n.Loss > 0 && rng.Float64() < n.Loss) || (way.loss > 0 && rng.Float64() < way.loss) {
 		return 0, false
 	}
 	sent := now
@@ -41,16 +55,9 @@ func (n *Network) carry(now time.Duration, brick uint32, l *link, size int, rng 
 		sent = max(now, l.busyTill) + time.Duration(float64(size)/n.Rate*float64(time.Second))
 		l.busyTill = sent
 	}
-	return sent + profile.Spread(rng, n.OneWay, n.Jitter), true
-}
-
-// cut reports whether a brick is cut off.
-func (n *Network) cut(now time.Duration, brick uint32) bool {
-	for i := range n.Partitions {
-		p := &n.Partitions[i]
-		if since := now - epoch - p.From; uint32(p.Brick-1) == brick && since >= 0 && since < p.For {
-			return true
-		}
+	at := sent + profile.Spread(rng, n.OneWay, n.Jitter)
+	for _, d := range way.delays {
+		at += profile.Spread(rng, d.by, d.jitter)
 	}
-	return false
+	return at, true
 }

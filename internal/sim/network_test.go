@@ -13,18 +13,20 @@ import (
 
 const ms = time.Millisecond
 
+var none impairment
+
 func TestCarry(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var l link
 	n := Network{OneWay: ms}
-	if at, ok := n.carry(epoch, 0, &l, 8192, rng); !ok || at != epoch+ms {
+	if at, ok := n.carry(epoch, &none, &l, 8192, rng); !ok || at != epoch+ms {
 		t.Errorf("latency alone: %v, %v", at-epoch, ok)
 	}
 
 	n = Network{OneWay: ms, Jitter: 0.5}
 	low, high := time.Hour, time.Duration(0)
 	for range 1000 {
-		at, _ := n.carry(epoch, 0, &l, 0, rng)
+		at, _ := n.carry(epoch, &none, &l, 0, rng)
 		low, high = min(low, at-epoch), max(high, at-epoch)
 	}
 	if low < ms/2 || low > 6*ms/10 || high > 3*ms/2 || high < 14*ms/10 {
@@ -34,7 +36,7 @@ func TestCarry(t *testing.T) {
 	n = Network{Loss: 0.3}
 	lost := 0
 	for range 10_000 {
-		if _, ok := n.carry(epoch, 0, &l, 0, rng); !ok {
+		if _, ok := n.carry(epoch, &none, &l, 0, rng); !ok {
 			lost++
 		}
 	}
@@ -53,24 +55,46 @@ func TestCarryRate(t *testing.T) {
 		{1 * ms, 7 * ms},
 		{50 * ms, 53 * ms},
 	} {
-		if at, ok := n.carry(epoch+tt.now, 0, &l, 2000, nil); !ok || at != epoch+tt.want {
+		if at, ok := n.carry(epoch+tt.now, &none, &l, 2000, nil); !ok || at != epoch+tt.want {
 			t.Errorf("2000 bytes at %v: arrive at %v, %v, want %v", tt.now, at-epoch, ok, tt.want)
 		}
 	}
 }
 
-func TestPartition(t *testing.T) {
-	n := Network{Partitions: []Partition{{Brick: 2, From: time.Second, For: time.Second}}}
-	var l link
+// Each impairment of a brick's connection does what it says, and comes on top of what the
+// network does to all.
+func TestCarryImpaired(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	n := Network{OneWay: ms, Loss: 0.5}
 	for _, tt := range []struct {
-		brick uint32
-		now   time.Duration
-		want  bool
+		name      string
+		way       impairment
+		low, high time.Duration // of what arrives
+		share     float64       // that arrives
 	}{
-		{1, 999 * ms, true}, {1, 1000 * ms, false}, {1, 1999 * ms, false}, {1, 2000 * ms, true}, {0, 1500 * ms, true},
+		{"nothing", impairment{}, ms, ms, 0.5},
+		{"cut", impairment{cut: true}, 0, 0, 0},
+		{"loss", impairment{loss: 0.5}, ms, ms, 0.25},
+		{"delay", impairment{delays: []delay{{by: 5 * ms}}}, 6 * ms, 6 * ms, 0.5},
+		{"jitter", impairment{delays: []delay{{by: 5 * ms, jitter: 0.4}}}, 4 * ms, 8 * ms, 0.5},
+		{"two delays", impairment{delays: []delay{{by: 5 * ms}, {by: 2 * ms, jitter: 1}}}, 6 * ms, 10 * ms, 0.5},
 	} {
-		if _, ok := n.carry(epoch+tt.now, tt.brick, &l, 0, nil); ok != tt.want {
-			t.Errorf("brick %d at %v: arrives %v, want %v", tt.brick+1, tt.now, ok, tt.want)
+		const tries = 10_000
+		arrived := 0
+		low, high := time.Hour, time.Duration(0)
+		for range tries {
+			if at, ok := n.carry(epoch, &tt.way, &link{}, 0, rng); ok {
+				arrived++
+				low, high = min(low, at-epoch), max(high, at-epoch)
+			}
+		}
+		within(t, tt.name+": % that arrive", 100*float64(arrived)/tries, 100*tt.share-2, 100*tt.share+2)
+		if arrived == 0 {
+			continue
+		}
+		near := (tt.high-tt.low)/20 + 1
+		if low < tt.low || low > tt.low+near || high > tt.high || high < tt.high-near {
+			t.Errorf("%s: %v to %v, want %v to %v", tt.name, low, high, tt.low, tt.high)
 		}
 	}
 }

@@ -31,7 +31,10 @@ func (l *level) result() (result.Level, error) {
 	if err != nil {
 		return result.Level{}, err
 	}
-	return result.Level{Row: l.row(tally, seconds), Seconds: seconds, Histograms: tally.Histograms()}, nil
+	return result.Level{
+		Row: l.row(tally, seconds), Seconds: seconds, Histograms: tally.Histograms(),
+		Events: loadgen.FaultEvents(l.point.Index, l.cfg.Faults, l.cfg.Plan.Duration),
+	}, nil
 }
 
 func (l *level) row(tally *loadgen.Tally, seconds []result.Second) result.Row {
@@ -39,6 +42,7 @@ func (l *level) row(tally *loadgen.Tally, seconds []result.Second) result.Row {
 		Run: l.cfg.Run, Mode: result.Sim, Profile: l.cfg.Profile.Name, Policy: l.point.Policy, Protection: l.protection,
 		Machines: l.point.Machines, Threads: l.cfg.Plan.Threads, Seconds: seconds,
 		Latency: tally.Histograms().OK(), Lost: tally.Lost() + l.audit.Lost, Notes: l.notes(),
+		Faulty: len(l.cfg.Faults) > 0,
 	}
 	for _, n := range l.rec.PerMachine() {
 		m.MachineGoodput = append(m.MachineGoodput, float64(n))
@@ -48,11 +52,9 @@ func (l *level) row(tally *loadgen.Tally, seconds []result.Second) result.Row {
 		Begun: all.Begun - l.warm.Begun, Sent: all.Sent - l.warm.Sent,
 		Writes: all.Writes - l.warm.Writes, Acked: all.Acked - l.warm.Acked,
 	}
-	gen := loadgen.Generation{Timeout: l.cfg.Plan.Timeout, Users: l.point.Machines * l.cfg.Plan.Threads}
-	if l.cfg.Plan.Rate > 0 {
-		gen.Users = 0
-	}
+	gen := loadgen.Generation{Timeout: l.cfg.Plan.Timeout}
 	gen.Measured, gen.Busy, gen.Rest = tally.Presence()
+	gen.Expect(&l.cfg.Plan, l.point.Machines, l.guests(), joinWithin)
 	m.Generator = gen.Judge()
 	return result.NewRow(m)
 }
@@ -68,8 +70,11 @@ func (l *level) notes() []string {
 		if s.Dropped > 0 {
 			notes = append(notes, fmt.Sprintf("%s dropped %d operations at arrival, its inbox full", session.BrickID(i+1), s.Dropped))
 		}
-		if s.Full > 0 {
-			notes = append(notes, fmt.Sprintf("%s refused %d writes, its memory full", session.BrickID(i+1), s.Full))
+		if full := s.Full + n.full; full > 0 {
+			notes = append(notes, fmt.Sprintf("%s refused %d writes, its memory full", session.BrickID(i+1), full))
+		}
+		if n.kills > 0 {
+			notes = append(notes, fmt.Sprintf("%s died %d times and came back empty", session.BrickID(i+1), n.kills))
 		}
 	}
 	if n := l.audit.Unknown + l.audit.Wrong; n > 0 {

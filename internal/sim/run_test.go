@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/ssmctl/ssmctl/internal/chaos"
 	"github.com/ssmctl/ssmctl/internal/result"
 )
 
@@ -49,11 +50,20 @@ func files(t *testing.T, cfg *Config) map[string]string {
 // The same plan and seed give the same bytes in every file on any number of cores;
 // another seed gives another run.
 func TestSameSeedSameBytes(t *testing.T) {
+	faults, err := chaos.ParseAll([]string{
+		"kill:brick-1@200ms+700ms", "kill:brick-2@500ms", "stall:brick-3@1s+200ms", "slow:brick-1,by=1ms@1s", "drop:brick-4,share=0.5@0s+1s",
+		"partition:brick-1@100ms+300ms", "loss:brick-5,share=0.1@0s", "delay:brick-6,by=3ms,jitter=2ms@0s", "delay:brick-6,by=1ms@500ms+500ms",
+		"surge:load,machines=2@500ms+1s",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	config := func(seed uint64) *Config {
 		cfg := testConfig(t, []int{3, 12, 26}, "off", "on", "discard")
 		cfg.Plan.Policies = []string{"aimd", "paced"}
 		cfg.Plan.Duration, cfg.Plan.Warmup, cfg.Plan.Seed = 2*time.Second, time.Second, seed
 		cfg.Network = &Network{OneWay: ms, Jitter: 0.5, Loss: 0.001, Rate: 1e8}
+		cfg.Faults = faults
 		return cfg
 	}
 	cores := func(n int) {
@@ -63,8 +73,8 @@ func TestSameSeedSameBytes(t *testing.T) {
 	one := files(t, config(1))
 	cores(2)
 	two, other := files(t, config(1)), files(t, config(2))
-	if len(one) != 6 {
-		t.Errorf("%d files, want 6", len(one))
+	if len(one) != 7 {
+		t.Errorf("%d files, want 7", len(one))
 	}
 	if !maps.Equal(one, two) {
 		for name := range one {
