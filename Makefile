@@ -11,9 +11,10 @@ TESTFLAGS ?=
 # What "make bench" runs, and how often.
 BENCH ?= .
 COUNT ?= 1
-# Of "make soak": rounds of the whole test suite, and seconds per fuzz target.
+# Of "make soak": rounds of the whole test suite, seconds per fuzz target, and cases of the seeded search.
 ROUNDS   ?= 20
 SOAKTIME ?= 60s
+SEEDS    ?= 20000
 
 .PHONY: help
 help: ## list the targets
@@ -31,7 +32,13 @@ build: doctor ## build bin/ssmctl
 .PHONY: test
 test: lint build ## everything that CI runs: linters, the README's command, fuzz targets for a moment, tests with the race detector
 	@scripts/readme & readme=$$!; bad=0; scripts/fuzz $(FUZZTIME) || bad=1; wait $$readme || bad=1; exit $$bad
+	@$(MAKE) mutants
 	@go test -race -timeout 8m $(TESTFLAGS) ./...
+
+.PHONY: mutants
+mutants: doctor ## prove that the seeded search finds faults: each of its table is put into a core and must be found
+	@go vet -tags mutants ./internal/sim/search
+	@go test -tags mutants -run '^TestMutants$$' -count 1 ./internal/sim/search
 
 .PHONY: lint
 lint: doctor bin/golangci-lint bin/corelint ## vet, format, house rules, and a proof that these rules bite
@@ -60,8 +67,9 @@ fuzz: doctor ## run each fuzz target (FUZZTIME=2s)
 	@scripts/fuzz $(FUZZTIME)
 
 .PHONY: soak
-soak: doctor ## many rounds of all tests in random order, and long fuzzing (ROUNDS=20 SOAKTIME=60s)
+soak: doctor ## many rounds of all tests in random order, long fuzzing and a long seeded search (ROUNDS=20 SOAKTIME=60s SEEDS=20000)
 	@scripts/fuzz $(SOAKTIME)
+	@go run ./cmd/ssmctl sim --search $(SEEDS) --out bin
 	@go test -race -shuffle on -count $(ROUNDS) -timeout 0 ./...
 
 .PHONY: clean
