@@ -42,7 +42,7 @@ func brickStartCommand() *cli.Command {
 			&cli.IntFlag{Name: "count", Value: 1, Usage: "start so many bricks"},
 			&cli.StringFlag{Name: "listen", Value: defaultListen, Usage: "`HOST:PORT` of the first brick"},
 			&cli.StringFlag{Name: "profile", Value: defaultProfile, Usage: "system under test: a `NAME` of ssmctl profile list, or a YAML file"},
-			&cli.StringFlag{Name: "protection", Value: protect.On.String(), Usage: "on, off, window or discard"},
+			&cli.StringFlag{Name: "protection", Value: protect.On.String(), Usage: protect.SettingChoice()},
 			&cli.StringFlag{Name: "memory", Value: "1GiB", Usage: "bound of the states in each brick, a `SIZE`"},
 			&cli.StringFlag{Name: "inbox", Value: "64MiB", Usage: "bound of the waiting operations of each brick, a `SIZE`"},
 			&cli.BoolFlag{Name: "add", Usage: "start them beside bricks that run already"},

@@ -14,6 +14,7 @@ import (
 const (
 	exitDone           = 0
 	exitFailIf         = 1   // a --fail-if held
+	exitViolation      = 1   // a search found a violation
 	exitUsage          = 2   // the command line cannot be
 	exitInvalid        = 3   // the measurement is not to be believed, with --strict
 	exitInfrastructure = 4   // something outside did not do its part

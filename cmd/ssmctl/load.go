@@ -23,6 +23,8 @@ stops them at the end. With bricks running (ssmctl brick start) it uses those.
 LEVELS are 24, or 1,2,4, or 1-37, or 1-37:4 (in steps). At each level every
 protection and policy is measured before the next level, with the same seed.
 EXPR is [PROTECTION:]COLUMN OPERATOR NUMBER on a column of the CSV.
+SPEC is surge:load,machines=N@AT+FOR: N machines more, whatever the level has, from AT
+after the warm-up on; ssmctl sim knows more faults.
 
 Exit codes: 0 done, 1 a --fail-if held, 2 usage, 3 measurement invalid (with
 --strict), 4 infrastructure, 130 interrupted.`
@@ -31,7 +33,7 @@ func loadCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "load",
 		Usage:       "measure goodput under load, with and without protection",
-		Description: loadHelp,
+		Description: loadHelp + scenariosHelp(),
 		Flags: slices.Concat(planFlags(loadUsage), outcomeFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "resume", Usage: "go on with an interrupted `RUN`, with its plan"},
 		}),
@@ -55,7 +57,7 @@ var loadUsage = planUsage{
 	duration:       2 * time.Minute,
 	durationText:   "measure each level so long (published: 2m)",
 	warmupText:     "load each level so long before measuring",
-	protectionText: "`LIST` of on, off, window, discard (default: as found, and followed)",
+	protectionText: "`LIST` of " + protect.SettingChoice() + " (default: as found, and followed)",
 	profileText:    "system under test: a `NAME` of ssmctl profile list, or a YAML file (default: that of the bricks, or nsdi04)",
 	bricksText:     "start so many embedded bricks, whatever else runs (default: 8 if none run)",
 	seedText:       "of all randomness of users and embedded bricks",
@@ -63,7 +65,7 @@ var loadUsage = planUsage{
 
 // planFlags are the flags that say what is measured.
 func planFlags(u planUsage) []cli.Flag {
-	return []cli.Flag{
+	return append([]cli.Flag{
 		&cli.StringFlag{Name: "machines", Usage: "load machines: `LEVELS`"},
 		&cli.IntFlag{Name: "threads", Value: 12, Usage: "users on each machine (published: 12)"},
 		&cli.DurationFlag{Name: "duration", Value: u.duration, Usage: u.durationText},
@@ -79,7 +81,7 @@ func planFlags(u planUsage) []cli.Flag {
 		&cli.IntFlag{Name: "bricks", Value: u.bricks, Usage: u.bricksText},
 		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: u.seedText},
 		&cli.Float64Flag{Name: "rate", Usage: "open loop: attempts per second of all machines together, latency from the planned instant"},
-	}
+	}, faultFlags()...)
 }
 
 // outcomeFlags are the flags that say what becomes of it.

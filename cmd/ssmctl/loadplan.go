@@ -32,6 +32,10 @@ const (
 // planOf checks the plan flags and makes the plan. Every error is one of usage. The
 // number of bricks is filled in, and checked, when they are known.
 func planOf(c *cli.Context) (result.Plan, error) {
+	scenario, err := applyScenario(c)
+	if err != nil {
+		return result.Plan{}, err
+	}
 	p := result.Plan{
 		Threads: c.Int("threads"), Duration: c.Duration("duration"), Warmup: c.Duration("warmup"),
 		Timeout: c.Duration("timeout"), W: c.Int("w"), WQ: c.Int("wq"), R: c.Int("r"),
@@ -48,12 +52,12 @@ func planOf(c *cli.Context) (result.Plan, error) {
 			return p, usage(err)
 		}
 	}
-	return p, nil
+	return p, planFaults(c, &p, &scenario)
 }
 
 func planLevels(c *cli.Context, p *result.Plan) (err error) {
 	if c.String("machines") == "" {
-		return errors.New("--machines: missing: give one or more levels, such as --machines 4,14,24")
+		return errors.New("--machines: missing: give one or more levels, such as --machines 4,14,24, or a --scenario")
 	}
 	if p.Machines, err = loadgen.ParseLevels(c.String("machines")); err != nil {
 		return fmt.Errorf("--machines: %w", err)
@@ -151,6 +155,7 @@ func conditionsOf(c *cli.Context, p *result.Plan) ([]result.Condition, error) {
 // plan, so that the same plan gives the same list however its flags were written.
 func parametersOf(p *result.Plan, prof *profile.Profile, u planUsage) []result.Parameter {
 	var all []result.Parameter
+	scenario := scenarioFlags(p.Scenario)
 	for _, f := range []struct {
 		name                    string
 		value, published, usual any // nil was not published, or is always chosen
@@ -171,6 +176,8 @@ func parametersOf(p *result.Plan, prof *profile.Profile, u planUsage) []result.P
 	} {
 		source := "flag"
 		switch f.value {
+		case scenario[f.name]:
+			source = "scenario " + p.Scenario
 		case f.published:
 			source = "published (SSM, NSDI 2004)"
 		case f.usual:
@@ -178,6 +185,7 @@ func parametersOf(p *result.Plan, prof *profile.Profile, u planUsage) []result.P
 		}
 		all = append(all, result.Parameter{Name: f.name, Value: fmt.Sprint(f.value), Source: source})
 	}
+	all = append(all, faultParameters(p)...)
 	all = append(all, result.Parameter{Name: "bricks", Value: fmt.Sprint(p.Bricks), Source: bricksSource(p, prof)})
 	for name, source := range prof.Sources {
 		all = append(all, result.Parameter{Name: prof.Name + ": " + name, Value: "see profile", Source: source})

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ssmctl/ssmctl/internal/brick/remote"
+	"github.com/ssmctl/ssmctl/internal/chaos"
 	"github.com/ssmctl/ssmctl/internal/fleet"
 	"github.com/ssmctl/ssmctl/internal/loadgen"
 	"github.com/ssmctl/ssmctl/internal/loadgen/coordinator"
@@ -66,6 +67,12 @@ func (l *loading) check(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if l.faults, err = chaos.ParseAll(l.plan.Faults); err != nil {
+		return err
+	}
+	if err := liveFaults(l.faults); err != nil {
+		return err
+	}
 	if l.conditions, err = conditionsOf(c, &l.plan); err != nil {
 		return err
 	}
@@ -89,9 +96,9 @@ func (l *loading) open(c *cli.Context) (err error) {
 
 // measure runs the plan on agents of its own.
 func (l *loading) measure(ctx context.Context) (err error) {
-	most := l.plan.Machines[len(l.plan.Machines)-1]
+	most := l.plan.Machines[len(l.plan.Machines)-1] + chaos.Surges(l.faults)
 	cfg := coordinator.Config{
-		Plan: l.plan, Profile: l.profile, Run: l.dir.Manifest().Run, Nonce: nonce(), Bricks: l.bricks, Skip: l.skip,
+		Plan: l.plan, Profile: l.profile, Run: l.dir.Manifest().Run, Nonce: nonce(), Bricks: l.bricks, Skip: l.skip, Faults: l.faults,
 		Sink: l.sink, Event: l.dir.AddEvent, Warn: func(what string) { l.say.linef("%s", what) }, Progress: l.say.second,
 	}
 	for range min(runtime.NumCPU(), most) {

@@ -57,6 +57,8 @@ func newApp(in io.Reader, out, errOut io.Writer) *cli.App {
 		Action:                 unknownVerb,
 		HideVersion:            true,
 		UseShortOptionHandling: false,
+		// A fault has commas in it: a flag that may be repeated takes one value at a time.
+		DisableSliceFlagSeparator: true,
 		Commands: []*cli.Command{
 			brickCommand(), protectCommand(), loadCommand(), simCommand(), reportCommand(),
 			runsCommand(), profileCommand(), versionCommand(), agentCommand(),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ssmctl/ssmctl/internal/chaos"
 	"github.com/ssmctl/ssmctl/internal/loadgen/coordinator"
 	"github.com/ssmctl/ssmctl/internal/profile"
 	"github.com/ssmctl/ssmctl/internal/result"
@@ -17,6 +18,7 @@ import (
 // and the result.
 type measuring struct {
 	plan       result.Plan
+	faults     []chaos.Fault // of the plan
 	profile    profile.Profile
 	conditions []result.Condition
 	dir        *result.Dir

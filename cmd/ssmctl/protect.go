@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -15,22 +16,32 @@ import (
 	"github.com/ssmctl/ssmctl/internal/wire"
 )
 
-const protectHelp = `Switches the protection of all bricks, or shows it. A running load follows at once.
+const (
+	protectHead = `Switches the protection of all bricks, or shows it. A running load follows at once.
 
-  on        both halves
-  off       neither
-  window    stubs keep a window for each brick and refuse what does not fit
-  discard   bricks drop requests whose time-out has passed
-  status    change nothing
+`
+	protectTail = `  status        change nothing
 
   ssmctl protect off && ssmctl load --machines 24 --duration 10s`
+)
+
+// protectHelp describes every setting.
+func protectHelp() string {
+	var b strings.Builder
+	b.WriteString(protectHead)
+	for _, s := range protect.Settings() {
+		fmt.Fprintf(&b, "  %-12s  %s\n", s, s.Summary())
+	}
+	b.WriteString(protectTail)
+	return b.String()
+}
 
 func protectCommand() *cli.Command {
 	return &cli.Command{
 		Name:         "protect",
 		Usage:        "switch the self-protection of the bricks",
-		ArgsUsage:    "on|off|window|discard|status",
-		Description:  protectHelp,
+		ArgsUsage:    strings.Join(protect.SettingNames(), "|") + "|status",
+		Description:  protectHelp(),
 		OnUsageError: onUsageError,
 		Action:       protectBricks,
 	}
@@ -42,7 +53,7 @@ type give func(context.Context, remote.Brick) (wire.Heartbeat, error)
 func protectBricks(c *cli.Context) error {
 	const status = "status"
 	if c.NArg() != 1 {
-		return usagef("protect: say one of on, off, window, discard or status")
+		return usagef("protect: say one of %s, or status", protect.SettingChoice())
 	}
 	var change give
 	if word := c.Args().First(); word != status {

@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ssmctl/ssmctl/internal/chaos"
 	"github.com/ssmctl/ssmctl/internal/loadgen"
 	"github.com/ssmctl/ssmctl/internal/loadgen/coordinator"
 	"github.com/ssmctl/ssmctl/internal/protect"
@@ -20,6 +22,7 @@ same run, byte for byte, on any machine; another --seed gives another.
 
   ssmctl sim --machines 1-45 --protection off,on      # Figures 8 and 9
   ssmctl sim --machines 37,100,1000 --duration 10s    # more than this machine could load
+  ssmctl sim --scenario surge --policy aimd,paced     # who comes back from overload, and when
   ssmctl report --published                           # beside the published marks
 
 LEVELS, LIST and EXPR are those of load. Levels are 30s after a warm-up of 5s unless set.
@@ -35,7 +38,7 @@ var simUsage = planUsage{
 	durationText:   "simulate each level so long",
 	warmupText:     "load each level so long before it counts",
 	protection:     protect.On.String(),
-	protectionText: "`LIST` of on, off, window, discard",
+	protectionText: "`LIST` of " + protect.SettingChoice(),
 	profile:        defaultProfile,
 	profileText:    "system under test: a `NAME` of ssmctl profile list, or a YAML file",
 	bricks:         defaultBricks,
@@ -47,8 +50,8 @@ func simCommand() *cli.Command {
 	return &cli.Command{
 		Name:         "sim",
 		Usage:        "the same in virtual time: figures in seconds, the same bytes for the same seed",
-		Description:  simHelp,
-		Flags:        append(planFlags(simUsage), outcomeFlags()...),
+		Description:  simHelp + faultsHelp() + scenariosHelp() + searchHelp,
+		Flags:        slices.Concat(planFlags(simUsage), outcomeFlags(), searchFlags()),
 		OnUsageError: onUsageError,
 		Action:       simulate,
 	}
@@ -58,6 +61,9 @@ func simCommand() *cli.Command {
 type simulating struct{ measuring }
 
 func simulate(c *cli.Context) error {
+	if searches(c) {
+		return searchCases(c)
+	}
 	s := &simulating{measuring{say: newProgress(c.App.ErrWriter, c.Bool("quiet"))}}
 	if err := s.check(c); err != nil {
 		return err
@@ -87,11 +93,12 @@ func (s *simulating) check(c *cli.Context) (err error) {
 			s.profile.Name, s.profile.Processor.Kind, defaultProfile)
 	}
 	s.plan.Profile = s.profile.Name
-	return nil
+	s.faults, err = chaos.ParseAll(s.plan.Faults)
+	return err
 }
 
 func (s *simulating) measure(ctx context.Context) error {
-	cfg := &sim.Config{Plan: s.plan, Profile: s.profile, Run: s.dir.Manifest().Run}
+	cfg := &sim.Config{Plan: s.plan, Profile: s.profile, Run: s.dir.Manifest().Run, Faults: s.faults}
 	s.say.begin(&s.plan, 0, "virtual time")
 	defer s.say.end()
 	err := sim.Run(ctx, cfg, func(level result.Level) error {
