@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -32,15 +33,35 @@ func versionCommand() *cli.Command {
 	return &cli.Command{
 		Name:         "version",
 		Usage:        "say which ssmctl this is",
+		Flags:        []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON, with the SHA-256 of the program"}},
 		OnUsageError: onUsageError,
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {
 				return err
 			}
+			if c.Bool("json") {
+				return versionJSON(c)
+			}
 			_, err := fmt.Fprintf(c.App.Writer, "ssmctl %s %s %s/%s\n", versionName(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}
+}
+
+func versionJSON(c *cli.Context) error {
+	sum, err := binaryHash()
+	if err != nil {
+		return err
+	}
+	out := json.NewEncoder(c.App.Writer)
+	out.SetIndent("", "  ")
+	return out.Encode(struct {
+		Version string `json:"version"`
+		Go      string `json:"go"`
+		OS      string `json:"os"`
+		Arch    string `json:"arch"`
+		SHA256  string `json:"binary_sha256"`
+	}{versionName(), runtime.Version(), runtime.GOOS, runtime.GOARCH, sum})
 }
 
 // noArguments refuses what a command would otherwise ignore.

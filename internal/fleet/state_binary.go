@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 
 	"github.com/google/renameio/v2"
+
+	"github.com/ssmctl/ssmctl/internal/fleet/self"
 )
 
 // Bricks run from copies of ssmctl in the state directory. The original may be gone,
@@ -28,13 +30,13 @@ func (s *State) binaryPath(sum string) string {
 // keepBinary copies the running program into the directory, unless it is there
 // already, and returns its SHA-256 in hex.
 func (s *State) keepBinary() (string, error) {
-	self, err := openSelf()
+	program, err := self.Open()
 	if err != nil {
 		return "", fmt.Errorf("open this program, to start bricks from it: %w: install ssmctl anew", err)
 	}
-	defer func() { _ = self.Close() }() // it was only read
+	defer func() { _ = program.Close() }() // it was only read
 	hash := sha256.New()
-	if _, err := io.Copy(hash, self); err != nil {
+	if _, err := io.Copy(hash, program); err != nil {
 		return "", fmt.Errorf("read this program, to start bricks from it: %w: install ssmctl anew", err)
 	}
 	sum := hex.EncodeToString(hash.Sum(nil))
@@ -42,22 +44,10 @@ func (s *State) keepBinary() (string, error) {
 	if _, err := os.Stat(path); err == nil {
 		return sum, nil
 	}
-	if err := copyBinary(path, self); err != nil {
+	if err := copyBinary(path, program); err != nil {
 		return "", &StateError{Path: path, Err: err, Hint: "free some space, or set XDG_STATE_HOME to a directory of your own"}
 	}
 	return sum, nil
-}
-
-// openSelf opens the running program even if its file is gone, where the system can.
-func openSelf() (*os.File, error) {
-	if f, err := os.Open("/proc/self/exe"); err == nil {
-		return f, nil
-	}
-	path, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	return os.Open(path)
 }
 
 func copyBinary(path string, from io.ReadSeeker) error {

@@ -1,0 +1,44 @@
+package facts_test
+
+import (
+	"bytes"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/ssmctl/ssmctl/internal/fleet/facts"
+)
+
+// TestAsk: both ends on one machine, whose clock agrees with itself within the round trip.
+func TestAsk(t *testing.T) {
+	questions, ask := io.Pipe()
+	answers, say := io.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- facts.Serve(questions, say) }()
+	f, clock, err := facts.Ask(ask, answers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.OS != runtime.GOOS || f.Arch != runtime.GOARCH || f.Cores < 1 || f.Kernel == "" {
+		t.Errorf("got %+v", f)
+	}
+	if clock.RoundTrip <= 0 || clock.Offset.Abs() > clock.RoundTrip/2+1 {
+		t.Errorf("got %+v", clock)
+	}
+	if err := ask.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNoAnswer: what ends early or speaks of something else is an error, not a host.
+func TestNoAnswer(t *testing.T) {
+	for _, said := range []string{"", "Welcome to b1!\n", "{}\n", "{}\nnoon\n"} {
+		if f, clock, err := facts.Ask(&bytes.Buffer{}, strings.NewReader(said)); err == nil {
+			t.Errorf("%q: %+v, %+v", said, f, clock)
+		}
+	}
+}
