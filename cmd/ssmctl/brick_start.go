@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,14 +18,21 @@ import (
 const brickStartHelp = `Starts bricks as processes that go on after this command, or none of them.
 
 With --listen HOST:0 each takes a free port; with another port they take that one
-and those after it. Bricks of this version are on loopback only.
+and those after it. On another address than loopback they take connections by
+mutual TLS, with keys made for them, which the commands on this machine find; or
+from everybody with --plaintext.
 
 --foreground runs them inside this command until Ctrl-C instead, with their log on
 stderr. Such bricks are recorded nowhere: no other command of ssmctl finds them.
 
+With --hosts FILE they start on the hosts of an inventory (docs/hosts.md), as many
+on each as that says, over all hosts or none.
+
   ssmctl brick start --count 8
   ssmctl brick start --count 3 --listen 127.0.0.1:7001 --profile native --memory 512MiB
-  ssmctl brick start --count 1 --add            # one more beside those running`
+  ssmctl brick start --count 1 --add            # one more beside those running
+  ssmctl brick start --listen 0.0.0.0:7001      # from elsewhere with keys only
+  ssmctl brick start --hosts lab.yaml           # on other machines`
 
 const (
 	mostBricks    = 1000
@@ -38,16 +46,19 @@ func brickStartCommand() *cli.Command {
 		Name:        "start",
 		Usage:       "start bricks",
 		Description: brickStartHelp,
-		Flags: []cli.Flag{
+		Flags: clusterFlags(
 			&cli.IntFlag{Name: "count", Value: 1, Usage: "start so many bricks"},
 			&cli.StringFlag{Name: "listen", Value: defaultListen, Usage: "`HOST:PORT` of the first brick"},
 			&cli.StringFlag{Name: "profile", Value: defaultProfile, Usage: "system under test: a `NAME` of ssmctl profile list, or a YAML file"},
 			&cli.StringFlag{Name: "protection", Value: protect.On.String(), Usage: protect.SettingChoice()},
 			&cli.StringFlag{Name: "memory", Value: "1GiB", Usage: "bound of the states in each brick, a `SIZE`"},
 			&cli.StringFlag{Name: "inbox", Value: "64MiB", Usage: "bound of the waiting operations of each brick, a `SIZE`"},
+			&cli.BoolFlag{Name: "plaintext", Usage: "let everybody in who can reach them: no TLS"},
 			&cli.BoolFlag{Name: "add", Usage: "start them beside bricks that run already"},
 			&cli.BoolFlag{Name: "foreground", Usage: "run them in this command, until Ctrl-C"},
-		},
+			&cli.BoolFlag{Name: "json", Usage: "as JSON"},
+			viaFlag(),
+		),
 		OnUsageError: onUsageError,
 		Action:       brickStart,
 	}
@@ -57,9 +68,18 @@ func brickStart(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
+	if place := placeOf(c); place != nil {
+		return place.Perform(c.Context, c.App.Reader, c.App.Writer, noticesOf(c))
+	}
+	if err := checkStartOnHosts(c); err != nil {
+		return err
+	}
 	o, err := startOptions(c)
 	if err != nil {
 		return err
+	}
+	if c.IsSet("hosts") {
+		return startOnHosts(c, &o)
 	}
 	if c.Bool("foreground") {
 		return brickForeground(c, o)
@@ -68,7 +88,7 @@ func brickStart(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return renderStarted(c, records)
+	return renderStarted(c, startedRows("", fleet.StartedOf(records)))
 }
 
 func startOptions(c *cli.Context) (o fleet.StartOptions, err error) {
@@ -81,6 +101,9 @@ func startOptions(c *cli.Context) (o fleet.StartOptions, err error) {
 	}
 	if _, err := fleet.Addresses(o.Listen, o.Count); err != nil {
 		return o, usagef("--listen: %w", err)
+	}
+	if err := exposure(c, &o); err != nil {
+		return o, err
 	}
 	if o.Profile, err = loadProfile(c.String("profile")); err != nil {
 		return o, usagef("--profile: %w", err)
@@ -95,6 +118,20 @@ func startOptions(c *cli.Context) (o fleet.StartOptions, err error) {
 	return o, err
 }
 
+// exposure decides whether the bricks may do without keys.
+func exposure(c *cli.Context, o *fleet.StartOptions) error {
+	o.Plaintext = c.Bool("plaintext")
+	switch {
+	case !fleet.Exposed(o.Listen):
+		return nil
+	case o.Plaintext:
+		return sayf(c, "--plaintext: whoever can reach %s can read, change and command these bricks", o.Listen)
+	case c.Bool("foreground"):
+		return usagef("--listen: %s: %w: leave out --foreground, which has keys made, or let everybody in with --plaintext", o.Listen, fleet.ErrExposed)
+	}
+	return nil
+}
+
 func sizeFlag(c *cli.Context, name string, least int64) (int64, error) {
 	size, err := parseSize(c.String(name))
 	if err != nil {
@@ -106,11 +143,33 @@ func sizeFlag(c *cli.Context, name string, least int64) (int64, error) {
 	return size, nil
 }
 
-func renderStarted(c *cli.Context, records []fleet.Record) error {
-	table := report.Grid{Header: []string{"id", "address", "pid", "profile", "log"}, Left: []bool{true, true, false, true, true}}
-	for i := range records {
-		r := &records[i]
-		table.Add(r.ID.String(), r.Addr, strconv.Itoa(r.PID), r.Profile.Name, r.Log)
+// startedRow is a brick that has started.
+type startedRow struct {
+	Host string `json:"host,omitempty"`
+	fleet.Started
+}
+
+func startedRows(host string, started []fleet.Started) []startedRow {
+	rows := make([]startedRow, len(started))
+	for i := range started {
+		rows[i] = startedRow{Host: host, Started: started[i]}
+	}
+	return rows
+}
+
+func renderStarted(c *cli.Context, rows []startedRow) error {
+	if c.Bool("json") {
+		out := json.NewEncoder(c.App.Writer)
+		out.SetIndent("", "  ")
+		return out.Encode(rows)
+	}
+	table := report.Grid{
+		Header: rowOn(c, []string{"id", "address", "pid", "profile", "log"}, "host"),
+		Left:   []bool{true, true, false, true, true, true},
+	}
+	for i := range rows {
+		r := &rows[i]
+		table.Add(rowOn(c, []string{r.ID, r.Addr, strconv.Itoa(r.PID), r.Profile, r.Log}, r.Host)...)
 	}
 	return table.Write(c.App.Writer)
 }

@@ -12,17 +12,23 @@ import (
 	"github.com/ssmctl/ssmctl/internal/profile"
 	"github.com/ssmctl/ssmctl/internal/protect"
 	"github.com/ssmctl/ssmctl/internal/session"
+	"github.com/ssmctl/ssmctl/internal/wire/secure"
 )
 
 // StartOptions say which bricks to start.
 type StartOptions struct {
 	Count      int
-	Listen     string // as Addresses takes it
-	Add        bool   // start them beside those that run already
+	First      session.BrickID // number of the first; 0 is the lowest that are free
+	Listen     string          // as Addresses takes it
+	Add        bool            // start them beside those that run already
 	Profile    profile.Profile
 	Protection protect.Setting
 	Memory     int64 // of each, in bytes; 0 is the default of a brick
 	Inbox      int64 // of each, in bytes; 0 is the default of a brick
+	Plaintext  bool  // without keys, even beyond loopback
+	// Keys are of a cluster that is kept elsewhere, for each brick its own. With none, bricks
+	// beyond loopback become members of a cluster that this state directory keeps.
+	Keys []secure.Keys
 }
 
 // Start starts bricks, each a process of its own that outlives this one. Either all
@@ -48,11 +54,11 @@ func (s *State) Start(ctx context.Context, o StartOptions) ([]Record, error) {
 		return nil, err
 	}
 	defer func() { _ = s.pruneBinaries() }() // the next start tries again
-	orders := o.orders(freeIDs(known, o.Count), addrs)
+	orders := o.orders(o.ids(known), addrs)
 	for i := range orders {
 		_ = os.Remove(s.logPath(orders[i].ID)) // of a brick before it, if there was one
 	}
-	records, err := s.raise(ctx, sum, orders)
+	records, err := s.equipAndRaise(ctx, &o, sum, orders, known)
 	if err != nil {
 		for i := range orders {
 			_ = s.forget(orders[i].ID) // whatever stays names a process that is gone
@@ -100,6 +106,17 @@ func divide(records []Record) (running, dead []Record, err error) {
 	return running, dead, nil
 }
 
+func (o *StartOptions) ids(known []Record) []session.BrickID {
+	if o.First == 0 {
+		return freeIDs(known, o.Count)
+	}
+	ids := make([]session.BrickID, o.Count)
+	for i := range ids {
+		ids[i] = o.First + session.BrickID(i)
+	}
+	return ids
+}
+
 func freeIDs(known []Record, n int) []session.BrickID {
 	taken := idsOf(known)
 	ids := make([]session.BrickID, 0, n)
@@ -123,15 +140,11 @@ func (o *StartOptions) orders(ids []session.BrickID, addrs []string) []Order {
 }
 
 // Addresses returns where n bricks listen that are told to listen at host:port: with
-// port 0 each on any free one, else on that port and those after it. The host must be of loopback:
-// bricks take orders from whoever can reach them.
+// port 0 each on any free one, else on that port and those after it.
 func Addresses(listen string, n int) ([]string, error) {
 	host, portText, err := net.SplitHostPort(listen)
 	if err != nil {
 		return nil, fmt.Errorf("%q is not HOST:PORT: write 127.0.0.1:0 for free ports, or 127.0.0.1:7001", listen)
-	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, fmt.Errorf("%q is not a loopback address: bricks elsewhere need mutual TLS, which this version has not: use 127.0.0.1", host)
 	}
 	first, err := strconv.ParseUint(portText, 10, 16)
 	if err != nil {
@@ -156,6 +169,7 @@ func Addresses(listen string, n int) ([]string, error) {
 type Roster struct {
 	Profile profile.Profile   // of all of them
 	Bricks  []remote.Brick    // in the order of their ids
+	Keys    *secure.Keys      // to speak with them; nil is plaintext
 	Dead    []session.BrickID // recorded, but ended without being stopped
 }
 
@@ -170,7 +184,11 @@ func (s *State) Running() (*Roster, error) {
 	if err != nil {
 		return nil, err
 	}
-	roster := &Roster{Dead: idsOf(dead)}
+	keys, err := KeysOf(running)
+	if err != nil {
+		return nil, err
+	}
+	roster := &Roster{Keys: keys, Dead: idsOf(dead)}
 	for i := range running {
 		first, r := &running[0], &running[i]
 		if !first.Profile.Same(&r.Profile) {

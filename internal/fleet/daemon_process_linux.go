@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 )
@@ -50,4 +52,22 @@ func readProc(pid int, file string) ([]byte, error) {
 		return nil, fmt.Errorf("pid %d: %w", pid, err)
 	}
 	return text, nil
+}
+
+// processesOf returns the processes, this one apart, whose arguments match.
+func processesOf(pattern *regexp.Regexp) (pids []int, err error) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %w", err)
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		if p, err := inspect(pid); err == nil && pattern.MatchString(p.command+" ") { // others are gone, or not ours
+			pids = append(pids, pid)
+		}
+	}
+	return pids, nil
 }

@@ -12,7 +12,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/ssmctl/ssmctl/internal/brick/remote"
 	"github.com/ssmctl/ssmctl/internal/fleet"
 	"github.com/ssmctl/ssmctl/internal/protect"
 )
@@ -21,7 +20,7 @@ func TestRestartAfterCrash(t *testing.T) {
 	s, _ := newState(t)
 	records := start(t, s, bricks(3))
 	for _, r := range records[1:] {
-		if _, err := remote.Protect(t.Context(), r.Brick(), protect.WindowOnly); err != nil {
+		if _, err := plain.Protect(t.Context(), r.Brick(), protect.WindowOnly); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -40,7 +39,7 @@ func TestRestartAfterCrash(t *testing.T) {
 	mustAnswer(t, &again, protect.WindowOnly)
 
 	// The others disagree: it is what it was started with.
-	if _, err := remote.Protect(t.Context(), records[1].Brick(), protect.Off); err != nil {
+	if _, err := plain.Protect(t.Context(), records[1].Brick(), protect.Off); err != nil {
 		t.Fatal(err)
 	}
 	if again, err = s.Restart(t.Context(), 1); err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ssmctl/ssmctl/internal/brick/brickd"
 	"github.com/ssmctl/ssmctl/internal/protect"
+	"github.com/ssmctl/ssmctl/internal/wire/secure"
 )
 
 // The pipes that a brick's process inherits beside the standard three.
@@ -71,7 +72,7 @@ func inherited(fd uintptr) (*os.File, error) {
 // answer opens the brick's listener and says where it is, or why not.
 func (o *Order) answer(to *os.File) (net.Listener, error) {
 	var a answer
-	ln, err := listen(o.Listen)
+	ln, err := o.listen()
 	if err != nil {
 		a.Error = err.Error()
 	} else {
@@ -86,7 +87,7 @@ func (o *Order) serve(ctx context.Context, ln net.Listener, log *slog.Logger) er
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
-	log.Info("serving", "addr", ln.Addr(), "profile", o.Profile.Name, "protection", o.Protection, "pid", os.Getpid())
+	log.Info("serving", "addr", ln.Addr(), "profile", o.Profile.Name, "protection", o.Protection, "tls", o.Keys != nil, "pid", os.Getpid())
 	err = brickd.New(cfg).Serve(ctx, ln)
 	if err != nil {
 		log.Error("stopped", "error", err)
@@ -103,6 +104,19 @@ func (o *Order) config(log *slog.Logger) (brickd.Config, error) {
 		ID: o.ID, Profile: o.Profile, Protection: setting, InboxBytes: int(o.Inbox), Memory: o.Memory,
 		Seed: uint64(o.ID), Log: log,
 	}, err
+}
+
+// listen opens the brick's listener, which lets in members alone if it has keys.
+func (o *Order) listen() (net.Listener, error) {
+	cfg, err := o.Keys.Server()
+	if err != nil {
+		return nil, err
+	}
+	ln, err := listen(o.Listen)
+	if err != nil {
+		return nil, err
+	}
+	return secure.Listen(ln, cfg), nil
 }
 
 // listen opens a listener. The error says what to do about a port that cannot be had.

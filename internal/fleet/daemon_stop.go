@@ -63,7 +63,7 @@ func (s *State) Stop(ctx context.Context, ids ...session.BrickID) ([]Ended, erro
 		}
 	}
 	ended, err := s.endAll(ctx, records)
-	return ended, errors.Join(err, s.pruneBinaries())
+	return ended, errors.Join(err, s.pruneBinaries(), s.pruneKeys())
 }
 
 func unknown(ids []session.BrickID) error {
@@ -137,6 +137,12 @@ func (r *Record) goneWithin(ctx context.Context, d time.Duration, late error) er
 // after stopping it if it runs. It takes on the protection of the other bricks if they agree. If
 // it does not come up again its record stays, to try again.
 func (s *State) Restart(ctx context.Context, id session.BrickID) (Record, error) {
+	return s.RestartUnder(ctx, id, "")
+}
+
+// RestartUnder is Restart with a protection that the caller knows to be that of the others,
+// some of which may be recorded elsewhere; "" is for those recorded here to say.
+func (s *State) RestartUnder(ctx context.Context, id session.BrickID, protection string) (Record, error) {
 	if ok, err := s.exists(); !ok {
 		return Record{}, errors.Join(err, unknown([]session.BrickID{id}))
 	}
@@ -155,7 +161,9 @@ func (s *State) Restart(ctx context.Context, id session.BrickID) (Record, error)
 	}
 	order := old.Order
 	order.Listen = old.Addr
-	order.Protection = protectionFor(ctx, &old, records)
+	if order.Protection = protection; protection == "" {
+		order.Protection = protectionFor(ctx, &old, records)
+	}
 	if _, err := old.end(ctx); err != nil {
 		return Record{}, err
 	}
@@ -181,7 +189,11 @@ func protectionFor(ctx context.Context, r *Record, records []Record) string {
 			others = append(others, records[i].Brick())
 		}
 	}
-	answers, _ := remote.All(ctx, others, remote.Status) // those that do not answer have no say
+	client, err := remote.NewClient(r.Keys)
+	if err != nil {
+		return r.Protection
+	}
+	answers, _ := remote.All(ctx, others, client.Status) // those that do not answer have no say
 	answers = slices.DeleteFunc(answers, func(h wire.Heartbeat) bool { return h.Brick == 0 })
 	if len(answers) == 0 {
 		return r.Protection

@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ssmctl/ssmctl/internal/brick/remote"
 	"github.com/ssmctl/ssmctl/internal/fleet"
 	"github.com/ssmctl/ssmctl/internal/profile"
 	"github.com/ssmctl/ssmctl/internal/protect"
@@ -106,7 +105,7 @@ func alive(t *testing.T, r *fleet.Record) bool {
 
 func mustAnswer(t *testing.T, r *fleet.Record, want protect.Setting) {
 	t.Helper()
-	h, err := remote.Status(t.Context(), r.Brick())
+	h, err := plain.Status(t.Context(), r.Brick())
 	if err != nil {
 		t.Fatal(err)
 	}

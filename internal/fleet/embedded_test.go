@@ -20,14 +20,14 @@ func TestClusters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answers, errs := remote.All(t.Context(), c.Bricks(), remote.Status)
+		answers, errs := remote.All(t.Context(), c.Bricks(), plain.Status)
 		if len(answers) != 3 || len(errs) > 0 || answers[2].Brick != 3 || answers[2].Setting != protect.On {
 			t.Errorf("%s: answers %+v, errors %v", name, answers, errs)
 		}
 		if err := c.Close(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, errs := remote.All(t.Context(), c.Bricks(), remote.Status); len(errs) != 3 {
+		if _, errs := remote.All(t.Context(), c.Bricks(), plain.Status); len(errs) != 3 {
 			t.Errorf("%s: after Close, errors %v, want 3", name, errs)
 		}
 	}

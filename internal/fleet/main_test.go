@@ -3,6 +3,7 @@ package fleet_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"slices"
@@ -11,8 +12,12 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/ssmctl/ssmctl/internal/brick/remote"
 	"github.com/ssmctl/ssmctl/internal/fleet"
 )
+
+// plain speaks plaintext.
+var plain remote.Client
 
 // The test binary stands in for ssmctl: copies of it are the bricks' processes. What
 // childMode says makes one fail, so that its starter can be watched.
@@ -38,6 +43,10 @@ func TestMain(m *testing.M) {
 		if err := fleet.ServeDaemon(ctx, os.Stderr); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
+	case len(os.Args) > 1 && os.Args[1] == "agent":
+		if err := idleAgent(); err != nil {
+			fmt.Println(err)
+		}
 	case mode == modeVanish:
 		if err := vanish(); err != nil {
 			fmt.Println(err)
@@ -49,6 +58,19 @@ func TestMain(m *testing.M) {
 		}
 		goleak.VerifyTestMain(m)
 	}
+}
+
+// idleAgent is an agent that makes no load: it says that it is there, and ends with its input.
+func idleAgent() error {
+	p := fleet.Place{Cluster: os.Args[3], Host: os.Args[5], Base: os.Getenv(stateOfMode)}
+	leave, err := p.Enlist(true)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	fmt.Println("there")
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return err
 }
 
 func vanish() error {

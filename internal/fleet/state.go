@@ -19,6 +19,7 @@ import (
 	"github.com/ssmctl/ssmctl/internal/brick/remote"
 	"github.com/ssmctl/ssmctl/internal/profile"
 	"github.com/ssmctl/ssmctl/internal/session"
+	"github.com/ssmctl/ssmctl/internal/wire/secure"
 )
 
 // What the state directory holds is its user's alone: whoever can write a record
@@ -39,8 +40,9 @@ type Order struct {
 	Listen     string          `json:"listen"` // host:port; port 0 is any free one
 	Profile    profile.Profile `json:"profile"`
 	Protection string          `json:"protection"`
-	Memory     int64           `json:"memory_bytes"` // 0 is the default of a brick
-	Inbox      int64           `json:"inbox_bytes"`  // 0 is the default of a brick
+	Memory     int64           `json:"memory_bytes"`   // 0 is the default of a brick
+	Inbox      int64           `json:"inbox_bytes"`    // 0 is the default of a brick
+	Keys       *secure.Keys    `json:"keys,omitempty"` // nil is plaintext
 }
 
 // Record is a brick process as it was started. Whether it still runs is for Alive to say.

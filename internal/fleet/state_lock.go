@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -25,24 +26,87 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("another load is using these bricks (%s): wait for it or stop it, or measure embedded ones by --bricks", e.Holder)
 }
 
+// The lock files that are not of a single start or stop.
+const (
+	loadLock  = "load"  // of a load, for as long as it runs
+	claimLock = "claim" // of a cluster that starts bricks on a host
+)
+
+// heldError is the error of a lock that another process has.
+type heldError struct{ holder string }
+
+func (e *heldError) Error() string { return "in use by another ssmctl (" + e.holder + ")" }
+
+// grab opens a lock file and locks it. The system takes the lock back from a process that
+// dies. While it is held the file may be removed: whoever comes second sees that and opens anew.
+func grab(path string) (*os.File, error) {
+	for {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, recordMode)
+		if err != nil {
+			return nil, &StateError{Path: path, Err: err, Hint: elsewhere}
+		}
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil && inPlace(f, path) {
+			return f, nil
+		}
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			holder, _ := io.ReadAll(io.LimitReader(f, 100)) // only words for the message
+			err = &heldError{holder: strings.TrimSpace(string(holder))}
+		}
+		_ = f.Close()
+		if err != nil && !errors.Is(err, syscall.EINTR) {
+			return nil, err
+		}
+	}
+}
+
+func inPlace(f *os.File, path string) bool {
+	mine, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(path)
+	return err == nil && os.SameFile(mine, there)
+}
+
+// sign writes into a lock who holds it.
+func sign(f *os.File, who string) error {
+	return errors.Join(f.Truncate(0), writeAt(f, who+"\n"))
+}
+
+// removeLock removes a lock file unless it is held.
+func removeLock(path string) {
+	if _, err := os.Stat(path); err != nil {
+		return
+	}
+	f, err := grab(path)
+	if err != nil {
+		return
+	}
+	_ = os.Remove(path) // it is nobody's
+	_ = f.Close()
+}
+
 // Occupy reserves the running bricks for one load, so that no second one changes their
 // protection or empties their inboxes meanwhile. The error is a *BusyError if another
 // has done so. The system takes the reservation back from a process that dies.
 func (s *State) Occupy() (release func(), err error) {
-	path := filepath.Join(s.dir, "load")
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, recordMode)
+	f, err := s.occupy("pid " + strconv.Itoa(os.Getpid()))
+	var held *heldError
+	if errors.As(err, &held) {
+		return nil, &BusyError{Holder: held.holder}
+	}
+	return f, err
+}
+
+// occupy is Occupy under a name of the caller's, with a *heldError.
+func (s *State) occupy(who string) (release func(), err error) {
+	path := filepath.Join(s.dir, loadLock)
+	f, err := grab(path)
 	if err != nil {
-		return nil, &StateError{Path: path, Err: err, Hint: elsewhere}
+		return nil, err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		holder, _ := io.ReadAll(io.LimitReader(f, 100)) // only words for the message
-		_ = f.Close()
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, &BusyError{Holder: strings.TrimSpace(string(holder))}
-		}
-		return nil, &StateError{Path: path, Err: err, Hint: elsewhere}
-	}
-	if err := errors.Join(f.Truncate(0), writeAt(f, fmt.Sprintf("pid %d\n", os.Getpid()))); err != nil {
+	if err := sign(f, who); err != nil {
 		_ = f.Close()
 		return nil, &StateError{Path: path, Err: err, Hint: elsewhere}
 	}

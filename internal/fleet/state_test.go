@@ -94,16 +94,27 @@ func TestAddresses(t *testing.T) {
 		{"127.0.0.1:-1", 1, nil},
 		{"127.0.0.1:http", 1, nil},
 		{"127.0.0.1", 1, nil},
-		{":7001", 1, nil},
-		{"0.0.0.0:7001", 1, nil},
-		{"[::]:7001", 1, nil},
-		{"192.0.2.1:7001", 1, nil},
-		{"example.com:7001", 1, nil},
+		{":7001", 1, []string{":7001"}},
+		{"0.0.0.0:7001", 1, []string{"0.0.0.0:7001"}},
+		{"[::]:7001", 1, []string{"[::]:7001"}},
+		{"192.0.2.1:7001", 1, []string{"192.0.2.1:7001"}},
+		{"example.com:7001", 1, []string{"example.com:7001"}},
 		{"", 1, nil},
 	} {
 		got, err := fleet.Addresses(tt.listen, tt.n)
 		if !slices.Equal(got, tt.want) || (err == nil) != (tt.want != nil) {
 			t.Errorf("Addresses(%q, %d) = %q, %v, want %q", tt.listen, tt.n, got, err, tt.want)
+		}
+	}
+}
+
+func TestExposed(t *testing.T) {
+	for listen, want := range map[string]bool{
+		"127.0.0.1:0": false, "127.8.8.8:1": false, "[::1]:7001": false, "localhost:0": false,
+		":7001": true, "0.0.0.0:7001": true, "[::]:7001": true, "192.0.2.1:7001": true, "example.com:7001": true, "localhost": true, "": true,
+	} {
+		if fleet.Exposed(listen) != want {
+			t.Errorf("Exposed(%q) is %t", listen, !want)
 		}
 	}
 }

@@ -48,6 +48,9 @@ func (c *Core) beginRead(now time.Duration, a *Attempt) {
 	}
 	reachable := c.withRoom(now, a.Cookie.Bricks(), a.Urgent)
 	need := min(c.cfg.Quorum.R, reachable)
+	if a.Urgent {
+		need = min(1, reachable)
+	}
 	if need == 0 || len(c.scratch) < need {
 		c.refuse(a, need > 0)
 		return

@@ -23,7 +23,9 @@ type call struct {
 	acks       int // writes: copies acknowledged; reads: replies that verified
 	noes       int // explicit noes of any kind
 	missing    int // of those, state not found
+	corrupt    int // of those, checksum of the state did not match
 	wrong      int // replies that failed verification
+	odd        [OddBytes]byte
 }
 
 // leg is one operation of a call.
@@ -76,7 +78,7 @@ func (s *calls) open(deadline time.Duration) (ref, *call) {
 func (k *call) reuse(deadline time.Duration) {
 	k.generation++
 	k.live, k.done, k.deadline = true, false, deadline
-	k.count, k.pending, k.acks, k.noes, k.missing, k.wrong = 0, 0, 0, 0, 0, 0
+	k.count, k.pending, k.acks, k.noes, k.missing, k.corrupt, k.wrong = 0, 0, 0, 0, 0, 0, 0
 }
 
 // close gives a slot back.

@@ -48,6 +48,9 @@ func (c *Core) judge(k *call, brick int32, r *session.Reply) {
 	case r.Status == session.NotFound:
 		k.noes++
 		k.missing++
+	case r.Status == session.Corrupt:
+		k.noes++
+		k.corrupt++
 	case r.Status != session.Done:
 		k.noes++
 	case k.op == session.Write:
@@ -58,6 +61,8 @@ func (c *Core) judge(k *call, brick int32, r *session.Reply) {
 	case k.done: // a second copy of a read that is answered
 	case session.Sum(k.cookie.Key, k.cookie.Version, k.cookie.Expiry, r.Value) != k.cookie.Sum:
 		k.wrong++
+		k.odd = [OddBytes]byte{}
+		copy(k.odd[:], r.Value)
 	default:
 		k.acks++
 	}
@@ -110,7 +115,11 @@ func (c *Core) finish(k *call, outcome session.Outcome) {
 	case k.op == session.Write && outcome == session.OK:
 		done.Cookie = k.cookie
 	case k.op == session.Read && outcome == session.Refused:
-		done.Lost = k.missing == len(k.cookie.Bricks())
+		all := len(k.cookie.Bricks())
+		done.Lost = k.missing == all
+		done.Corrupt = k.corrupt > 0 && k.missing+k.corrupt == all
+	case outcome == session.Wrong:
+		done.Odd = k.odd
 	}
 	c.fx.Done = append(c.fx.Done, done)
 }

@@ -26,7 +26,7 @@ type Attempt struct {
 	Version session.Version // writes
 	Value   []byte          // writes; borrowed until the sends of this call are carried out
 	Cookie  *session.Cookie // reads
-	Urgent  bool            // reads: whatever the windows say; for an audit, which is no load
+	Urgent  bool            // reads: whatever the windows say, and one brick after the other; for an audit, which is no load
 }
 
 // Send asks the shell to carry a request to a brick.
@@ -42,7 +42,12 @@ type Completion struct {
 	Outcome session.Outcome
 	Cookie  session.Cookie // of a write that is OK
 	Lost    bool           // of a read that is Refused: every brick that the cookie names has denied an unexpired state
+	Corrupt bool           // likewise, but that at least one of them had it and its checksum no longer matched
+	Odd     [OddBytes]byte // of a read that is Wrong: the first bytes of the last answer that did not verify
 }
+
+// OddBytes is how much is kept of an answer that did not verify: enough to tell whose it is.
+const OddBytes = 16
 
 // Effects is what a call asks of its caller. Both slices are reused by the next call.
 type Effects struct {

@@ -3,6 +3,7 @@ package brickd_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"github.com/ssmctl/ssmctl/internal/protect"
 	"github.com/ssmctl/ssmctl/internal/session"
 	"github.com/ssmctl/ssmctl/internal/wire"
+	"github.com/ssmctl/ssmctl/internal/wire/secure"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -43,10 +45,17 @@ type running struct {
 // start lets a brick run until the test ends, unless it is stopped before.
 func start(t *testing.T, cfg brickd.Config) running {
 	t.Helper()
+	return startSecure(t, cfg, nil)
+}
+
+// startSecure is start of a brick that lets in whom its TLS lets in.
+func startSecure(t *testing.T, cfg brickd.Config, security *tls.Config) running {
+	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
+	ln = secure.Listen(ln, security)
 	cfg.ID = 1
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan struct{})
@@ -97,7 +106,18 @@ func connect(t *testing.T, addr string) *client {
 // dial opens a connection, says hello and waits for the first sign of life.
 func dial(t *testing.T, addr string) *client {
 	t.Helper()
-	c := connect(t, addr)
+	return connect(t, addr).greet()
+}
+
+// under goes on by TLS, or in plaintext without any.
+func (c *client) under(cfg *tls.Config) *client {
+	c.conn = secure.Client(c.conn, cfg)
+	c.in = wire.NewReader(c.conn)
+	return c
+}
+
+func (c *client) greet() *client {
+	c.t.Helper()
 	c.send(wire.AppendHello(nil))
 	c.heartbeat(func(wire.Heartbeat) bool { return true })
 	return c

@@ -4,7 +4,10 @@ package remote
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"sync"
 	"time"
@@ -12,6 +15,7 @@ import (
 	"github.com/ssmctl/ssmctl/internal/protect"
 	"github.com/ssmctl/ssmctl/internal/session"
 	"github.com/ssmctl/ssmctl/internal/wire"
+	"github.com/ssmctl/ssmctl/internal/wire/secure"
 )
 
 // answerWithin is how long a brick may take to answer an order. Orders pass by
@@ -35,20 +39,31 @@ func (e *Error) Error() string { return fmt.Sprintf("%s at %s: %v", e.Brick.ID, 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// Client gives orders to the bricks of one cluster. The zero value speaks plaintext.
+type Client struct {
+	tls *tls.Config
+}
+
+// NewClient returns a client that shows these keys; nil keys are plaintext.
+func NewClient(keys *secure.Keys) (Client, error) {
+	cfg, err := keys.Client()
+	return Client{tls: cfg}, err
+}
+
 // Status asks a brick how it is.
-func Status(ctx context.Context, b Brick) (wire.Heartbeat, error) {
-	return order(ctx, b, wire.Command{Verb: wire.VerbStatus})
+func (c Client) Status(ctx context.Context, b Brick) (wire.Heartbeat, error) {
+	return c.order(ctx, b, wire.Command{Verb: wire.VerbStatus})
 }
 
 // Protect sets a brick's protection; the brick tells its stubs at once. The
 // heartbeat shows the setting in force after it.
-func Protect(ctx context.Context, b Brick, s protect.Setting) (wire.Heartbeat, error) {
-	return order(ctx, b, wire.Command{Verb: wire.VerbProtection, Setting: s})
+func (c Client) Protect(ctx context.Context, b Brick, s protect.Setting) (wire.Heartbeat, error) {
+	return c.order(ctx, b, wire.Command{Verb: wire.VerbProtection, Setting: s})
 }
 
 // Reset empties a brick's inbox. The heartbeat shows what is in it after that.
-func Reset(ctx context.Context, b Brick) (wire.Heartbeat, error) {
-	return order(ctx, b, wire.Command{Verb: wire.VerbReset})
+func (c Client) Reset(ctx context.Context, b Brick) (wire.Heartbeat, error) {
+	return c.order(ctx, b, wire.Command{Verb: wire.VerbReset})
 }
 
 // All gives the same order to all bricks at once. It returns an answer for each,
@@ -71,14 +86,14 @@ func All(ctx context.Context, bricks []Brick, give func(context.Context, Brick) 
 }
 
 // order gives one order over a connection of its own. The error is an *Error.
-func order(ctx context.Context, b Brick, c wire.Command) (wire.Heartbeat, error) {
-	return orderWithin(ctx, answerWithin, b, c)
+func (c Client) order(ctx context.Context, b Brick, cmd wire.Command) (wire.Heartbeat, error) {
+	return c.orderWithin(ctx, answerWithin, b, cmd)
 }
 
-func orderWithin(ctx context.Context, within time.Duration, b Brick, c wire.Command) (wire.Heartbeat, error) {
+func (c Client) orderWithin(ctx context.Context, within time.Duration, b Brick, cmd wire.Command) (wire.Heartbeat, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("no answer within %v", within))
 	defer cancel()
-	h, err := exchange(limited, b, c)
+	h, err := c.exchange(limited, b, cmd)
 	if err != nil && limited.Err() != nil { // the connection's own error only follows from it
 		err = context.Cause(limited)
 	}
@@ -90,12 +105,13 @@ func orderWithin(ctx context.Context, within time.Duration, b Brick, c wire.Comm
 
 // exchange says hello and gives the order once the right brick has answered: another's
 // protection is not to be changed by an order that then fails.
-func exchange(ctx context.Context, b Brick, c wire.Command) (h wire.Heartbeat, err error) {
+func (c Client) exchange(ctx context.Context, b Brick, cmd wire.Command) (h wire.Heartbeat, err error) {
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "tcp", b.Addr)
 	if err != nil {
 		return h, err
 	}
+	conn = secure.Client(conn, c.tls)
 	defer func() { _ = conn.Close() }() // nothing is left unsaid
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
@@ -103,14 +119,16 @@ func exchange(ctx context.Context, b Brick, c wire.Command) (h wire.Heartbeat, e
 		return h, err
 	}
 	in := wire.NewReader(conn)
-	if h, err = next(in, b); err != nil {
+	if h, err = next(in, b); errors.Is(err, io.EOF) {
+		return h, fmt.Errorf("it closes the connection, as one does that is of another cluster: %w", err)
+	} else if err != nil {
 		return h, err
 	}
-	c.Seq = 1
-	if _, err := conn.Write(wire.AppendCommand(nil, c)); err != nil {
+	cmd.Seq = 1
+	if _, err := conn.Write(wire.AppendCommand(nil, cmd)); err != nil {
 		return h, err
 	}
-	for h.Seq != c.Seq && err == nil {
+	for h.Seq != cmd.Seq && err == nil {
 		h, err = next(in, b)
 	}
 	return h, err

@@ -17,7 +17,11 @@ import (
 	"github.com/ssmctl/ssmctl/internal/protect"
 	"github.com/ssmctl/ssmctl/internal/session"
 	"github.com/ssmctl/ssmctl/internal/wire"
+	"github.com/ssmctl/ssmctl/internal/wire/secure"
 )
+
+// plain speaks plaintext.
+var plain Client
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -35,7 +39,17 @@ func listen(t *testing.T) net.Listener {
 // anything.
 func start(t *testing.T, id session.BrickID) Brick {
 	t.Helper()
-	ln := listen(t)
+	return startSecure(t, id, nil)
+}
+
+// startSecure is start of a brick that lets in members alone, if it has keys.
+func startSecure(t *testing.T, id session.BrickID, keys *secure.Keys) Brick {
+	t.Helper()
+	cfg, err := keys.Server()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln := secure.Listen(listen(t), cfg)
 	server := brickd.New(brickd.Config{ID: id, Profile: profile.Profile{
 		Processor: profile.Processor{Kind: profile.Emulated, Put: time.Hour, Get: time.Hour},
 	}})
@@ -107,7 +121,7 @@ func fill(t *testing.T, b Brick, n int) {
 		t.Fatal(err)
 	}
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		h, err := Status(t.Context(), b)
+		h, err := plain.Status(t.Context(), b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,23 +134,23 @@ func fill(t *testing.T, b Brick, n int) {
 
 func TestOrders(t *testing.T) {
 	b := start(t, 3)
-	h, err := Status(t.Context(), b)
+	h, err := plain.Status(t.Context(), b)
 	if err != nil || h.Brick != 3 || h.Setting != protect.Off || h.Stats.Uptime <= 0 {
 		t.Errorf("status: %+v, %v", h, err)
 	}
 	for _, s := range protect.Settings() {
-		if h, err = Protect(t.Context(), b, s); err != nil || h.Setting != s {
+		if h, err = plain.Protect(t.Context(), b, s); err != nil || h.Setting != s {
 			t.Errorf("protect %s: %+v, %v", s, h, err)
 		}
-		if h, err = Status(t.Context(), b); err != nil || h.Setting != s {
+		if h, err = plain.Status(t.Context(), b); err != nil || h.Setting != s {
 			t.Errorf("status after protect %s: %+v, %v", s, h, err)
 		}
 	}
 	fill(t, b, 10)
-	if h, err = Reset(t.Context(), b); err != nil || h.Stats.InboxLen != 0 {
+	if h, err = plain.Reset(t.Context(), b); err != nil || h.Stats.InboxLen != 0 {
 		t.Errorf("reset: %+v, %v", h, err)
 	}
-	if h, err = Status(t.Context(), b); err != nil || h.Stats.InboxLen != 0 {
+	if h, err = plain.Status(t.Context(), b); err != nil || h.Stats.InboxLen != 0 {
 		t.Errorf("status after the reset: %+v, %v", h, err)
 	}
 }
@@ -146,15 +160,15 @@ func TestAnotherBrick(t *testing.T) {
 	there := start(t, 3)
 	fill(t, there, 10)
 	meant := Brick{ID: 4, Addr: there.Addr}
-	_, protectErr := Protect(t.Context(), meant, protect.On)
-	_, resetErr := Reset(t.Context(), meant)
+	_, protectErr := plain.Protect(t.Context(), meant, protect.On)
+	_, resetErr := plain.Reset(t.Context(), meant)
 	for _, err := range []error{protectErr, resetErr} {
 		var failed *Error
 		if !errors.As(err, &failed) || failed.Brick != meant || !strings.Contains(err.Error(), "brick-3 answers there") {
 			t.Errorf("error: %v", err)
 		}
 	}
-	if h, err := Status(t.Context(), there); err != nil || h.Setting != protect.Off || h.Stats.InboxLen != 9 {
+	if h, err := plain.Status(t.Context(), there); err != nil || h.Setting != protect.Off || h.Stats.InboxLen != 9 {
 		t.Errorf("the brick that is there: %+v, %v", h, err)
 	}
 }
@@ -178,7 +192,7 @@ func TestErrors(t *testing.T) {
 		"an end after hello":    {answering(t, beat), nil, ""},
 		"another brick answers": {answering(t, others), nil, "brick-2 answers there"},
 	} {
-		_, err := Status(t.Context(), test.brick)
+		_, err := plain.Status(t.Context(), test.brick)
 		var failed *Error
 		if !errors.As(err, &failed) || failed.Brick != test.brick {
 			t.Errorf("%s: %v, want an *Error with the brick", name, err)
@@ -197,7 +211,7 @@ func TestErrors(t *testing.T) {
 
 func TestNoAnswer(t *testing.T) {
 	const within = 50 * time.Millisecond
-	_, err := orderWithin(t.Context(), within, silent(t), wire.Command{Verb: wire.VerbStatus})
+	_, err := plain.orderWithin(t.Context(), within, silent(t), wire.Command{Verb: wire.VerbStatus})
 	if err == nil || !strings.Contains(err.Error(), "no answer within 50ms") {
 		t.Errorf("error: %v", err)
 	}
@@ -209,7 +223,7 @@ func TestCancelled(t *testing.T) {
 	b := silent(t)
 	failed := make(chan error, 1)
 	go func() {
-		_, err := Status(ctx, b)
+		_, err := plain.Status(ctx, b)
 		failed <- err
 	}()
 	cancel()
@@ -222,7 +236,7 @@ func TestAll(t *testing.T) {
 	bricks := []Brick{start(t, 1), absent(t, 2), start(t, 3), {ID: 4, Addr: ""}}
 	bricks[3].Addr = bricks[0].Addr
 	answers, errs := All(t.Context(), bricks, func(ctx context.Context, b Brick) (wire.Heartbeat, error) {
-		return Protect(ctx, b, protect.On)
+		return plain.Protect(ctx, b, protect.On)
 	})
 	if len(answers) != len(bricks) || len(errs) != 2 {
 		t.Fatalf("%d answers, errors %v", len(answers), errs)
@@ -241,7 +255,7 @@ func TestAll(t *testing.T) {
 			t.Errorf("error %d: %v, want one of %s", i, errs[i], id)
 		}
 	}
-	if answers, errs := All(t.Context(), nil, Status); len(answers)+len(errs) != 0 {
+	if answers, errs := All(t.Context(), nil, plain.Status); len(answers)+len(errs) != 0 {
 		t.Errorf("of no bricks: %v, %v", answers, errs)
 	}
 }

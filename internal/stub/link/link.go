@@ -6,6 +6,7 @@ package link
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -14,6 +15,7 @@ import (
 	"github.com/ssmctl/ssmctl/internal/protect"
 	"github.com/ssmctl/ssmctl/internal/session"
 	"github.com/ssmctl/ssmctl/internal/wire"
+	"github.com/ssmctl/ssmctl/internal/wire/secure"
 )
 
 const (
@@ -34,6 +36,8 @@ type Handler interface {
 	Heard(brick session.BrickID, s protect.Setting)
 	// Share tells, after each of those, of the operations in flight that the brick offers each stub.
 	Share(brick session.BrickID, ops float64)
+	// Lives tells, after that, for how long the brick has been up.
+	Lives(brick session.BrickID, uptime time.Duration)
 	// Reply brings an answer, whose value is lent for the length of the call.
 	Reply(brick session.BrickID, r *session.Reply)
 	// Down tells that the connection is gone. It follows every Up.
@@ -44,6 +48,7 @@ type Handler interface {
 type Link struct {
 	id      session.BrickID
 	addr    string
+	tls     *tls.Config // nil is plaintext
 	handler Handler
 	silence time.Duration               // that ends a connection
 	out     atomic.Pointer[wire.Writer] // nil while there is no connection
@@ -51,14 +56,14 @@ type Link struct {
 	done    sync.WaitGroup
 }
 
-// Open starts dialling a brick and goes on until Close.
-func Open(id session.BrickID, addr string, h Handler) *Link {
-	return open(id, addr, h, silence)
+// Open starts dialling a brick and goes on until Close. A nil cfg is plaintext.
+func Open(id session.BrickID, addr string, cfg *tls.Config, h Handler) *Link {
+	return open(id, addr, cfg, h, silence)
 }
 
-func open(id session.BrickID, addr string, h Handler, silence time.Duration) *Link {
+func open(id session.BrickID, addr string, cfg *tls.Config, h Handler, silence time.Duration) *Link {
 	ctx, cancel := context.WithCancel(context.Background())
-	l := &Link{id: id, addr: addr, handler: h, silence: silence, cancel: cancel}
+	l := &Link{id: id, addr: addr, tls: cfg, handler: h, silence: silence, cancel: cancel}
 	l.done.Go(func() { l.keep(ctx) })
 	return l
 }
@@ -104,6 +109,7 @@ func (l *Link) converse(ctx context.Context) (heard bool) {
 	if err != nil {
 		return false
 	}
+	conn = secure.Client(conn, l.tls)
 	out := wire.NewWriter()
 	stop := context.AfterFunc(ctx, func() { out.Fail(context.Canceled); _ = conn.Close() })
 	defer stop()
@@ -158,6 +164,7 @@ func (l *Link) read(conn net.Conn, out *wire.Writer) (heard bool) {
 				l.handler.Up(l.id, h.Setting)
 			}
 			l.handler.Share(l.id, h.Stats.Share)
+			l.handler.Lives(l.id, h.Stats.Uptime)
 		default:
 			return heard
 		}

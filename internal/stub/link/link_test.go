@@ -2,6 +2,7 @@ package link
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -16,11 +17,18 @@ import (
 	"github.com/ssmctl/ssmctl/internal/protect"
 	"github.com/ssmctl/ssmctl/internal/session"
 	"github.com/ssmctl/ssmctl/internal/wire"
+	"github.com/ssmctl/ssmctl/internal/wire/secure"
 )
 
 // serve lets a real brick listen at an address, which it may have to wait for; the
 // function that it returns stops it.
 func serve(t *testing.T, addr string) (string, func()) {
+	t.Helper()
+	return serveSecure(t, addr, nil)
+}
+
+// serveSecure is serve of a brick that lets in whom its TLS lets in.
+func serveSecure(t *testing.T, addr string, cfg *tls.Config) (string, func()) {
 	t.Helper()
 	ln, err := net.Listen("tcp", addr)
 	for deadline := time.Now().Add(patience); errors.Is(err, syscall.EADDRINUSE) && time.Now().Before(deadline); {
@@ -35,7 +43,7 @@ func serve(t *testing.T, addr string) (string, func()) {
 	server := brickd.New(brickd.Config{
 		ID: brick, Protection: protect.On, Profile: profile.Profile{Processor: profile.Processor{Kind: profile.Native}},
 	})
-	go func() { served <- server.Serve(ctx, ln) }()
+	go func() { served <- server.Serve(ctx, secure.Listen(ln, cfg)) }()
 	stop := sync.OnceFunc(func() {
 		cancel()
 		if err := <-served; err != nil {
@@ -49,6 +57,7 @@ func serve(t *testing.T, addr string) (string, func()) {
 // A brick that comes back is found again at its old address, without its states.
 func TestReconnects(t *testing.T) {
 	t.Parallel()
+	began := time.Now()
 	addr, stop := serve(t, "127.0.0.1:0")
 	l, w := watch(t, addr, silence)
 	ask := session.Request{Op: session.Read, Timeout: time.Minute}
@@ -61,9 +70,14 @@ func TestReconnects(t *testing.T) {
 		if e := w.await("reply"); e.id != i || e.status != session.NotFound {
 			t.Errorf("reply %+v, want one to %d", e, i)
 		}
+		// It has said how long this life of it has lasted, which began after the one before.
+		if uptime := time.Duration(w.uptime.Swap(0)); uptime <= 0 || uptime > time.Since(began) {
+			t.Errorf("a brick that was started %v ago says that it is up for %v", time.Since(began), uptime)
+		}
 		stop()
 		w.await("down")
 		l.Send(&ask) // it is gone
+		began = time.Now()
 		_, stop = serve(t, addr)
 	}
 	w.await("up")

@@ -1,6 +1,7 @@
 package link
 
 import (
+	"crypto/tls"
 	"net"
 	"sync/atomic"
 	"testing"
@@ -36,13 +37,20 @@ type watcher struct {
 	calls  atomic.Int32
 	up     atomic.Bool
 	closed atomic.Bool
+	uptime atomic.Int64 // of the brick, as it was last told
 }
 
 // watch opens a link that is closed when the test ends, unless it was before.
 func watch(t *testing.T, addr string, silence time.Duration) (*Link, *watcher) {
 	t.Helper()
+	return watchSecure(t, addr, nil, silence)
+}
+
+// watchSecure is watch by TLS.
+func watchSecure(t *testing.T, addr string, cfg *tls.Config, silence time.Duration) (*Link, *watcher) {
+	t.Helper()
 	w := &watcher{t: t, events: make(chan event, 1000)}
-	l := open(brick, addr, w, silence)
+	l := open(brick, addr, cfg, w, silence)
 	t.Cleanup(func() { w.close(l) })
 	return l, w
 }
@@ -80,6 +88,8 @@ func (w *watcher) Up(id session.BrickID, s protect.Setting) {
 }
 
 func (w *watcher) Share(session.BrickID, float64) {}
+
+func (w *watcher) Lives(_ session.BrickID, uptime time.Duration) { w.uptime.Store(int64(uptime)) }
 
 func (w *watcher) Heard(id session.BrickID, s protect.Setting) {
 	w.take(id, event{kind: "heard", setting: s}, true, true)
