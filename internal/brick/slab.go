@@ -41,9 +41,14 @@ func (s *slab) put(value, chunk []byte) extent {
 	return extent{chunk: uint32(at), offset: uint32(offset), size: uint32(len(value))}
 }
 
-// get returns the bytes of an extent; they are the slab's.
-func (s *slab) get(e extent) []byte {
-	return s.chunks[e.chunk][e.offset : e.offset+e.size : e.offset+e.size]
+// get returns the bytes of an extent; they are the slab's. Of an extent that is damaged there
+// may be none.
+func (s *slab) get(e extent) (value []byte, there bool) {
+	from, to := uint64(e.offset), uint64(e.offset)+uint64(e.size)
+	if uint64(e.chunk) >= uint64(len(s.chunks)) || to > uint64(len(s.chunks[e.chunk])) {
+		return nil, false
+	}
+	return s.chunks[e.chunk][from:to:to], true
 }
 
 // spare keeps chunks of the largest size for reuse, so that state which comes and

@@ -41,6 +41,7 @@ type Store struct {
 	tables  map[session.Expiry]*table
 	next    time.Duration // the first instant at which a table may elapse
 	limit   int64
+	filled  int64 // of the limit, taken away: see Fill
 	bytes   int64
 	spare   spare
 	empty   *table // one that has elapsed: its map has the room that the next will need
@@ -61,7 +62,8 @@ func NewStore(limit int64) *Store {
 
 // Put keeps a copy of the request's value under its key and version for its TTL.
 // It answers Done or, when the memory bound is reached, Full; then nothing was kept. A state that is
-// already held is left as it is: states are immutable, so this is the same write come twice.
+// already held is left as it is: states are immutable, so this is the same write come twice. One that
+// is damaged is replaced.
 func (s *Store) Put(now time.Duration, r *session.Request) session.Status {
 	s.Elapse(now)
 	t := s.tables[r.Expiry]
@@ -71,7 +73,7 @@ func (s *Store) Put(now time.Duration, r *session.Request) session.Status {
 		}
 	}
 	id := name{r.Key, r.Version}
-	if _, held := t.states[id]; !held {
+	if !s.holds(t, id, r) {
 		if !s.add(t, id, r) {
 			s.full++
 			return session.Full
@@ -86,40 +88,80 @@ func (s *Store) Put(now time.Duration, r *session.Request) session.Status {
 	return session.Done
 }
 
+// holds reports whether a table holds the state that a write brings. If it is damaged there, it
+// lets go of it.
+func (s *Store) holds(t *table, id name, r *session.Request) bool {
+	st, there := t.states[id]
+	if !there {
+		return false
+	}
+	if _, intact := t.read(r, st); intact {
+		return true
+	}
+	s.forget(t, id)
+	return false
+}
+
 // add copies a value into a table unless the memory bound forbids it.
 func (s *Store) add(t *table, id name, r *session.Request) bool {
 	need := t.slab.need(len(r.Value))
 	grows := int64(need) + StateOverhead
-	if s.bytes+grows > s.limit {
+	if grows > s.room() {
 		return false
 	}
-	s.spare.shed(s.limit - s.bytes - grows)
+	s.spare.shed(s.room() - grows)
 	var chunk []byte
 	if need > 0 {
 		chunk = s.spare.take(need)
 	}
-	t.states[id] = state{where: t.slab.put(r.Value, chunk), sum: r.Sum}
-	t.bytes += grows
-	s.bytes += grows
-	s.held++
+	s.keep(t, id, state{where: t.slab.put(r.Value, chunk), sum: r.Sum})
+	t.bytes += int64(need)
+	s.bytes += int64(need)
 	return true
 }
 
+// keep and forget count a state in and out; its bytes leave with its table.
+func (s *Store) keep(t *table, id name, st state) {
+	t.states[id] = st
+	t.bytes += StateOverhead
+	s.bytes += StateOverhead
+	s.held++
+}
+
+func (s *Store) forget(t *table, id name) {
+	delete(t.states, id)
+	t.bytes -= StateOverhead
+	s.bytes -= StateOverhead
+	s.held--
+}
+
+// read returns a state's bytes if they are those that were written.
+func (t *table) read(r *session.Request, st state) (value []byte, intact bool) {
+	value, there := t.slab.get(st.where)
+	if !there || session.Sum(r.Key, r.Version, r.Expiry, value) != st.sum {
+		return nil, false
+	}
+	return value, true
+}
+
 // Get finds a state. The bytes are the store's and are valid until its next
-// call. A state whose checksum does not match is not returned.
+// call. A state whose checksum does not match is never returned: it is counted as Corrupt
+// and let go, and asked for again it is not found. Other bricks have other copies.
 func (s *Store) Get(now time.Duration, r *session.Request) ([]byte, session.Status) {
 	s.Elapse(now)
 	t := s.tables[r.Expiry]
 	if t == nil {
 		return nil, session.NotFound
 	}
-	st, held := t.states[name{r.Key, r.Version}]
+	asked := name{r.Key, r.Version}
+	st, held := t.states[asked]
 	if !held {
 		return nil, session.NotFound
 	}
-	value := t.slab.get(st.where)
-	if session.Sum(r.Key, r.Version, r.Expiry, value) != st.sum {
+	value, intact := t.read(r, st)
+	if !intact {
 		s.corrupt++
+		s.forget(t, asked)
 		return nil, session.Corrupt
 	}
 	return value, session.Done
@@ -127,10 +169,16 @@ func (s *Store) Get(now time.Duration, r *session.Request) ([]byte, session.Stat
 
 // Size implements Sizer.
 func (s *Store) Size(r *session.Request) int {
-	if t := s.tables[r.Expiry]; t != nil {
-		return int(t.states[name{r.Key, r.Version}].where.size)
+	t := s.tables[r.Expiry]
+	if t == nil {
+		return 0
 	}
-	return 0
+	st, held := t.states[name{r.Key, r.Version}]
+	if !held {
+		return 0
+	}
+	value, _ := t.slab.get(st.where) // none, if it says to lie where nothing is
+	return len(value)
 }
 
 // Elapse drops the tables whose time is over.

@@ -116,9 +116,13 @@ func TestStoreFindsCorruption(t *testing.T) {
 		if value, got := s.Get(0, r); got != session.Corrupt || value != nil {
 			t.Fatalf("byte %d flipped: %v, and %d bytes came back", i, got, len(value))
 		}
+		if value, got := s.Get(0, r); got != session.NotFound || value != nil {
+			t.Fatalf("byte %d flipped, asked again: %v, and %d bytes came back", i, got, len(value))
+		}
 		*at ^= 0x10
+		s.keep(table, name{1, 1}, state{where: where, sum: r.Sum})
 	}
-	table.states[name{2, 1}] = table.states[name{1, 1}]
+	s.keep(table, name{2, 1}, table.states[name{1, 1}])
 	if _, got := s.Get(0, put(2, 60, 0, 0)); got != session.Corrupt {
 		t.Errorf("another key's state: %v", got)
 	}

@@ -47,17 +47,42 @@ func TestParseAll(t *testing.T) {
 	}
 }
 
-// Every scenario can be run as it is, is found by its name, and says what it does.
+// Every scenario can be run as it is and on a shorter time scale, is found by its name, and says
+// what it does.
 func TestScenarios(t *testing.T) {
 	for _, s := range Scenarios() {
-		if err := Check(s.Faults, 0, s.Duration); err != nil || s.Summary == "" || s.Machines == "" || s.Protection == "" {
-			t.Errorf("%+v: %v", s, err)
+		for _, scale := range []float64{1, 0.1, 0.01, 3} {
+			scaled := s.Scaled(scale)
+			if err := Check(scaled.Faults, s.Bricks, scaled.Duration); err != nil {
+				t.Errorf("%s, scale %v: %v", s.Name, scale, err)
+			}
+			if again, err := ParseAll(Specs(scaled.Faults)); err != nil || !slices.Equal(again, scaled.Faults) {
+				t.Errorf("%s, scale %v: %v came back as %v, error %v", s.Name, scale, scaled.Faults, again, err)
+			}
+		}
+		if s.Summary == "" || s.Machines == "" || s.Protection == "" || s.Duration%time.Second != 0 {
+			t.Errorf("%+v", s)
 		}
 		if got, err := ScenarioByName(s.Name); err != nil || got.Summary != s.Summary {
 			t.Errorf("%s is not found: %v", s.Name, err)
 		}
 	}
-	if _, err := ScenarioByName("flood"); err == nil || !strings.Contains(err.Error(), "choose surge") {
+	if _, err := ScenarioByName("flood"); err == nil || !strings.Contains(err.Error(), "choose surge, brick-crash, ") {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestScaled(t *testing.T) {
+	s, err := ScenarioByName("lossy-brick")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := s.Scaled(0.15)
+	want := []string{"drop:brick-2,share=0.7@5.25s+1.5s", "kill:brick-2@6.75s+3.75s"}
+	if !slices.Equal(Specs(got.Faults), want) || got.Duration != 14*time.Second || got.Timeout != s.Timeout {
+		t.Errorf("%v in %v, time-out %v; want %v in 14s", Specs(got.Faults), got.Duration, got.Timeout, want)
+	}
+	if s.Faults[0].At != 35*time.Second {
+		t.Errorf("the scenario itself has changed: %v", s.Faults)
 	}
 }

@@ -17,7 +17,9 @@ type Fault struct {
 	Brick    session.BrickID // that is struck; 0 for a fault of the load itself
 	By       time.Duration   // Slow: more per message; Delay: more each way
 	Jitter   time.Duration   // Delay: uniform spread to either side of By, at most By
-	Share    float64         // Drop and Loss: above 0, at most 1
+	Share    float64         // Drop, Loss and Fill: above 0, at most 1
+	Bytes    int64           // Fill, in place of Share; at least 1
+	Bits     int             // Flip: states struck, a bit in each; 0 is one
 	Machines int             // Surge: more than the level has
 	At       time.Duration   // when it begins: since the end of the warm-up, second 0 of the series
 	For      time.Duration   // how long it lasts; 0 is to the end of the level
@@ -29,8 +31,11 @@ const Load = "load"
 // maxTime bounds At and For.
 const maxTime = 24 * time.Hour
 
-// maxSurge bounds the machines of a surge.
-const maxSurge = 100_000
+// maxSurge bounds the machines of a surge, maxBits the bits of a flip.
+const (
+	maxSurge = 100_000
+	maxBits  = 1_000_000
+)
 
 // Parse reads KIND:TARGET[,NAME=VALUE]...@AT[+FOR], such as kill:brick-2@30s+10s.
 // It is the inverse of String. Its errors say what would be right.
@@ -84,7 +89,7 @@ func (f *Fault) parseArguments(info *kindInfo, args []string) error {
 	var seen []string
 	for _, arg := range args {
 		name, value, _ := strings.Cut(arg, "=")
-		if !slices.Contains(info.needs, name) && !slices.Contains(info.may, name) {
+		if !slices.Contains(info.arguments(), name) {
 			return fmt.Errorf("%q is nothing that a %s can be told: write %s", arg, info.kind, info.example())
 		}
 		if slices.Contains(seen, name) {
@@ -100,6 +105,9 @@ func (f *Fault) parseArguments(info *kindInfo, args []string) error {
 			return fmt.Errorf("no %s: write %s", name, info.example())
 		}
 	}
+	if len(info.either) > 0 && len(seen) != 1 {
+		return fmt.Errorf("one of %s, and no more: write %s", strings.Join(info.either, ", "), info.example())
+	}
 	if f.Jitter > f.By {
 		return fmt.Errorf("jitter %v is more than by %v: choose less", f.Jitter, f.By)
 	}
@@ -114,15 +122,31 @@ func (f *Fault) set(name, value string) (err error) {
 	case "jitter":
 		f.Jitter, err = parseTime(name, value, 0)
 	case "share":
-		if f.Share, err = strconv.ParseFloat(value, 64); err != nil || !(f.Share > 0 && f.Share <= 1) {
-			err = fmt.Errorf("share %q: choose above 0, at most 1", value)
-		}
+		f.Share, err = parseShare(value)
+	case "bytes":
+		f.Bytes, err = parseBytes(value)
+	case "bits":
+		f.Bits, err = parseCount(name, value, maxBits)
 	case "machines":
-		if f.Machines, err = strconv.Atoi(value); err != nil || f.Machines < 1 || f.Machines > maxSurge {
-			err = fmt.Errorf("machines %q: choose 1 to %d", value, maxSurge)
-		}
+		f.Machines, err = parseCount(name, value, maxSurge)
 	}
 	return err
+}
+
+func parseShare(s string) (float64, error) {
+	share, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(share > 0 && share <= 1) {
+		return 0, fmt.Errorf("share %q: choose above 0, at most 1", s)
+	}
+	return share, nil
+}
+
+func parseCount(name, s string, most int) (int, error) {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 || n > most {
+		return 0, fmt.Errorf("%s %q: choose 1 to %d", name, s, most)
+	}
+	return n, nil
 }
 
 func (f *Fault) parseTimes(info *kindInfo, s string) (err error) {
@@ -130,11 +154,14 @@ func (f *Fault) parseTimes(info *kindInfo, s string) (err error) {
 	if f.At, err = parseTime("begin", at, 0); err != nil {
 		return err
 	}
+	if ends && info.instant {
+		return fmt.Errorf("a %s is over at once: write %s", info.kind, info.example())
+	}
 	if ends {
 		f.For, err = parseTime("length", length, time.Millisecond)
 		return err
 	}
-	if !info.endless {
+	if !info.endless && !info.instant {
 		return fmt.Errorf("a %s must end: write %s", info.kind, info.example())
 	}
 	return nil
@@ -161,6 +188,12 @@ func (f Fault) String() string {
 	if f.Share > 0 {
 		fmt.Fprintf(&b, ",share=%v", f.Share)
 	}
+	if f.Bytes > 0 {
+		fmt.Fprintf(&b, ",bytes=%s", formatBytes(f.Bytes))
+	}
+	if f.Bits > 0 {
+		fmt.Fprintf(&b, ",bits=%d", f.Bits)
+	}
 	if f.Machines > 0 {
 		fmt.Fprintf(&b, ",machines=%d", f.Machines)
 	}
@@ -181,16 +214,25 @@ func (f Fault) Target() string {
 
 // Ends returns when the fault is over, of a level that ends at end; both since the end of the warm-up.
 func (f Fault) Ends(end time.Duration) time.Duration {
+	if info, _ := infoOf(f.Kind); info.instant {
+		return f.At
+	}
 	if f.For == 0 {
 		return end
 	}
 	return min(end, f.At+f.For)
 }
 
+// arguments are all that a kind can be told.
+func (info *kindInfo) arguments() []string { return slices.Concat(info.needs, info.either, info.may) }
+
 // example is a right specification of a kind.
 func (info *kindInfo) example() string {
 	f := Fault{Kind: info.kind, Brick: 2, At: 30 * time.Second, For: 10 * time.Second}
-	for _, name := range info.needs {
+	if info.instant {
+		f.For = 0
+	}
+	for _, name := range slices.Concat(info.needs, info.either[:min(1, len(info.either))]) {
 		switch name {
 		case "by":
 			f.By = time.Millisecond

@@ -12,6 +12,12 @@ func TestParse(t *testing.T) {
 		"slow:brick-1,by=1ms@1m0s":               {Kind: Slow, Brick: 1, By: time.Millisecond, At: time.Minute},
 		"drop:brick-3,share=0.7@35s+10s":         {Kind: Drop, Brick: 3, Share: 0.7, At: 35 * time.Second, For: 10 * time.Second},
 		"delay:brick-1,by=5ms,jitter=2ms@0s+20s": {Kind: Delay, Brick: 1, By: 5 * time.Millisecond, Jitter: 2 * time.Millisecond, For: 20 * time.Second},
+		"flip:brick-3@30s":                       {Kind: Flip, Brick: 3, At: 30 * time.Second},
+		"flip:brick-3,bits=100@30s":              {Kind: Flip, Brick: 3, Bits: 100, At: 30 * time.Second},
+		"flip-crash:brick-3@14s+9s":              {Kind: FlipCrash, Brick: 3, At: 14 * time.Second, For: 9 * time.Second},
+		"fill:brick-1,share=0.9@30s":             {Kind: Fill, Brick: 1, Share: 0.9, At: 30 * time.Second},
+		"fill:brick-1,bytes=512MiB@30s+1s":       {Kind: Fill, Brick: 1, Bytes: 512 << 20, At: 30 * time.Second, For: time.Second},
+		"fill:brick-1,bytes=1025B@30s":           {Kind: Fill, Brick: 1, Bytes: 1025, At: 30 * time.Second},
 		"surge:load,machines=34@10s+10s":         {Kind: Surge, Machines: 34, At: 10 * time.Second, For: 10 * time.Second},
 	} {
 		got, err := Parse(spec)
@@ -30,6 +36,9 @@ func TestParseRefuses(t *testing.T) {
 		"surge:brick-1,machines=3@1s", "surge:load@1s", "surge:load,machines=0@1s", "kill:brick-2,by=1ms@3s", "slow:brick-2@3s",
 		"slow:brick-2,by=-1ms@3s", "slow:brick-2,by=1@3s", "slow:brick-2,by=1ms,by=2ms@3s", "drop:brick-2,share=NaN@3s", "drop:brick-2,share=1.1@3s",
 		"drop:brick-2,share=0@3s", "kill:brick-2@-3s", "kill:brick-2@3s+0s", "kill:brick-2@3s+", "stall:brick-2@3s", "delay:brick-1,by=1ms,jitter=2ms@1s",
+		"flip:brick-2@3s+1s", "flip:brick-2,bits=0@3s", "flip:brick-2,bits=1000001@3s", "flip:load@3s", "flip-crash:brick-2,bits=1@3s",
+		"fill:brick-2@3s", "fill:brick-2,share=0.5,bytes=1MiB@3s", "fill:brick-2,bytes=0B@3s", "fill:brick-2,bytes=1.5MiB@3s", "fill:brick-2,bytes=-1@3s",
+		"fill:brick-2,bytes=99999999GiB@3s", "fill:brick-2,share=2@3s",
 		"kill:brick-70000@3s", "kill:brick-2@25h",
 	} {
 		if f, err := Parse(spec); err == nil || !strings.HasPrefix(err.Error(), `"`+spec+`": `) {

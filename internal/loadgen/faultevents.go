@@ -10,12 +10,15 @@ import (
 )
 
 // FaultEvents says when the faults of a level begin and end, in order of time. Of the
-// same instant, ends come first.
+// same instant, ends come first. What is over at once has a begin alone.
 func FaultEvents(level int, faults []chaos.Fault, duration time.Duration) []result.Event {
 	var begins, ends []result.Event
 	for _, f := range faults {
 		e := result.Event{Level: level, Second: f.At.Seconds(), Kind: "fault", Who: f.Target(), What: f.String()}
 		begins = append(begins, e)
+		if f.Ends(duration) == f.At {
+			continue
+		}
 		e.Second, e.Kind = f.Ends(duration).Seconds(), "fault-over"
 		ends = append(ends, e)
 	}

@@ -71,6 +71,7 @@ func NewMachine(cfg MachineConfig, out Outlet, rec Observer) *Machine {
 		stub:  stub.New(cfg.Stub),
 		rng:   rand.New(rand.NewPCG(seed, 1)),
 		value: body(cfg.Size, cfg.Seed),
+		audit: audit{lives: make(lives)},
 	}
 	return m
 }
@@ -132,14 +133,28 @@ func (m *Machine) note(now time.Duration) {
 	m.rec.Setting(now, s, agreed)
 }
 
+// Lives tells for how long a brick that is up has been so, as its heartbeats say.
+func (m *Machine) Lives(now time.Duration, id session.BrickID, uptime time.Duration) {
+	m.audit.lives.up(now, id, uptime)
+}
+
+// Damaged tells that a brick may have lost some of what it held, though it has not died.
+func (m *Machine) Damaged(now time.Duration, id session.BrickID) {
+	m.audit.lives.damaged(now, id)
+}
+
 // Down tells that a brick cannot be reached.
 func (m *Machine) Down(now time.Duration, id session.BrickID) {
+	m.audit.lives.gone(now, id)
 	m.carry(now, m.stub.Down(now, id))
 	m.note(now)
 }
 
 // Reply tells of a brick's answer.
 func (m *Machine) Reply(now time.Duration, from session.BrickID, r *session.Reply) {
+	if r.Status == session.Corrupt {
+		m.audit.lives.damaged(now, from)
+	}
 	late := m.stub.Counts().Late
 	m.carry(now, m.stub.Reply(now, from, r))
 	if m.stub.Counts().Late > late {
@@ -200,7 +215,7 @@ func (m *Machine) Reachable() int { return m.stub.Reachable() }
 // begin starts a user's next attempt, whose latency counts from began.
 func (m *Machine) begin(now time.Duration, i int32, began time.Duration) {
 	u := &m.users[i]
-	u.began = began
+	u.began, u.sent = began, now
 	a := stub.Attempt{Tag: uint64(i), Op: u.next(), Cookie: &u.cookie}
 	if a.Op == session.Write {
 		u.version++
@@ -229,11 +244,17 @@ func (m *Machine) ended(now time.Duration, d *stub.Completion) {
 		m.cfg.Watch.Ended(now, m.cfg.ID, d)
 	}
 	if d.Tag&auditTag != 0 {
-		m.audit.ended(d)
+		m.audit.ended(now, d, m.cfg.Stub.Timeout)
 		return
 	}
 	i := int32(d.Tag)
 	u := &m.users[i]
+	switch {
+	case d.Op == session.Read:
+		m.audit.gone(now, d, &u.cookie)
+	case d.Outcome == session.OK:
+		m.audit.memory.add(now, &d.Cookie, u.sent)
+	}
 	u.learn(d.Op, d.Outcome, &d.Cookie)
 	rest := pause(m.rng, &m.cfg.Users, d.Outcome)
 	m.rec.Attempt(now, Attempt{

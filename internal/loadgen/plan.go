@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ssmctl/ssmctl/internal/protect"
 	"github.com/ssmctl/ssmctl/internal/result"
 )
 
@@ -82,27 +81,13 @@ type Point struct {
 	Seed       uint64 // the same for all points of a level, so that they differ in nothing else
 }
 
-// Points unfolds a plan, interleaved: at each level every protection and policy,
-// before the next level. With the window off the policies do not differ, and only the first is run.
+// Points are all levels of a plan under all its settings, in the order measured.
 func Points(p *result.Plan) []Point {
-	protections := p.Protection
-	if len(protections) == 0 {
-		protections = []string{""}
-	}
 	var points []Point
-	for _, n := range p.Machines {
-		for _, protection := range protections {
-			policies := p.Policies
-			if !protect.Windowed(protection) {
-				policies = policies[:1]
-			}
-			for _, policy := range policies {
-				points = append(points, Point{
-					Index: len(points), Machines: n, Protection: protection, Policy: policy,
-					Seed: mix(p.Seed ^ uint64(n)),
-				})
-			}
-		}
+	for i, l := range p.Unfold() {
+		points = append(points, Point{
+			Index: i, Machines: l.Machines, Protection: l.Protection, Policy: l.Policy, Seed: mix(p.Seed ^ uint64(l.Machines)),
+		})
 	}
 	return points
 }

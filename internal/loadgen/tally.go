@@ -15,7 +15,8 @@ import (
 type Tally struct {
 	point    Point
 	parts    int
-	measured int // seconds
+	measured int    // seconds
+	gone     []bool // parts that tell nothing more
 	seconds  map[int][]*Interval
 	hists    *result.Histograms // of the measured seconds
 	lost     uint64
@@ -24,7 +25,7 @@ type Tally struct {
 // NewTally returns an empty tally of a point that measures so many seconds.
 func NewTally(p Point, parts, measured int) *Tally {
 	return &Tally{
-		point: p, parts: parts, measured: measured,
+		point: p, parts: parts, measured: measured, gone: make([]bool, parts),
 		seconds: make(map[int][]*Interval), hists: result.NewHistograms(),
 	}
 }
@@ -42,10 +43,38 @@ func (t *Tally) Add(part int, i *Interval) (whole bool, err error) {
 	}
 	s[part] = i
 	t.lost += i.Lost
-	if slices.Contains(s, nil) {
+	if !t.complete(s) {
 		return false, nil
 	}
 	return true, t.merge(i.Second)
+}
+
+// Drop says that a part tells nothing more: it is gone, and later seconds are whole
+// without it. Drop returns the seconds that are whole by that, in order. What the part has told
+// stays in the figures.
+func (t *Tally) Drop(part int) (whole []int, err error) {
+	before := t.whole()
+	t.gone[part] = true
+	for _, n := range t.whole() {
+		if slices.Contains(before, n) {
+			continue
+		}
+		if err := t.merge(n); err != nil {
+			return nil, err
+		}
+		whole = append(whole, n)
+	}
+	return whole, nil
+}
+
+// complete reports whether all parts have told of a second but those that are gone.
+func (t *Tally) complete(s []*Interval) bool {
+	for part, i := range s {
+		if i == nil && !t.gone[part] {
+			return false
+		}
+	}
+	return true
 }
 
 // merge takes the latencies of a second that all parts have told. One that some never
@@ -55,6 +84,9 @@ func (t *Tally) merge(second int) error {
 		return nil
 	}
 	for _, i := range t.seconds[second] {
+		if i == nil {
+			continue // it was gone by then
+		}
 		for _, e := range i.Latency {
 			if err := t.hists.MergeEncoded(e); err != nil {
 				return err
@@ -69,10 +101,12 @@ func (t *Tally) isMeasured(second int) bool { return second >= 0 && second < t.m
 // Whole returns the seconds that all parts have told, in order; those after the
 // measured ones are left out.
 func (t *Tally) Whole() []int {
+	return slices.DeleteFunc(t.whole(), func(n int) bool { return n >= t.measured })
+}
+
+func (t *Tally) whole() []int {
 	numbers := slices.Sorted(maps.Keys(t.seconds))
-	return slices.DeleteFunc(numbers, func(n int) bool {
-		return slices.Contains(t.seconds[n], nil) || n >= t.measured
-	})
+	return slices.DeleteFunc(numbers, func(n int) bool { return !t.complete(t.seconds[n]) })
 }
 
 // Second adds up one second over some of the parts, or over all of them.
@@ -118,10 +152,13 @@ func (t *Tally) Second(number int, parts ...int) (result.Second, error) {
 // the only part.
 func (t *Tally) Totals(h *result.Histograms) { t.hists = h }
 
-// Seconds is Second for all whole seconds.
+// Seconds is Second for all whole seconds of which one of the parts has told.
 func (t *Tally) Seconds(parts ...int) ([]result.Second, error) {
 	var all []result.Second
 	for _, n := range t.Whole() {
+		if !t.told(n, parts) {
+			continue
+		}
 		s, err := t.Second(n, parts...)
 		if err != nil {
 			return nil, err
@@ -129,6 +166,13 @@ func (t *Tally) Seconds(parts ...int) ([]result.Second, error) {
 		all = append(all, s)
 	}
 	return all, nil
+}
+
+func (t *Tally) told(second int, parts []int) bool {
+	if len(parts) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(parts, func(part int) bool { return t.seconds[second][part] != nil })
 }
 
 // Histograms returns those of the measured seconds.
@@ -146,8 +190,10 @@ func (t *Tally) Presence() (measured, busy, rest time.Duration) {
 		}
 		measured += time.Second
 		for _, i := range t.seconds[n] {
-			busy += i.Busy
-			rest += i.Rest
+			if i != nil {
+				busy += i.Busy
+				rest += i.Rest
+			}
 		}
 	}
 	return measured, busy, rest

@@ -123,3 +123,36 @@ func TestTallyErrors(t *testing.T) {
 		t.Error("a histogram that is none is taken")
 	}
 }
+
+// What a part has told before it went stays, and seconds that only waited for it are whole.
+func TestTallyDrop(t *testing.T) {
+	tally := NewTally(Point{Machines: 2}, 2, 2)
+	stays, goes := told(t, 10, ms), told(t, 30, ms)
+	for i := range stays {
+		if _, err := tally.Add(0, &stays[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 2 { // the warm-up and second 0
+		if _, err := tally.Add(1, &goes[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	whole, err := tally.Drop(1)
+	if diff := cmp.Diff([]int{1, 2}, whole); diff != "" || err != nil {
+		t.Errorf("whole by the drop (-want +got):\n%s, error %v", diff, err)
+	}
+	if n := tally.Histograms().Count(session.Write, session.OK); n != 40+10 {
+		t.Errorf("%d attempts in the measured seconds, want 50", n)
+	}
+	seconds, err := tally.Seconds()
+	if err != nil || len(seconds) != 3 || seconds[1].Count[session.OK] != 40 || seconds[2].Count[session.OK] != 10 {
+		t.Errorf("seconds %+v, error %v", seconds, err)
+	}
+	if gone, err := tally.Seconds(1); err != nil || len(gone) != 2 {
+		t.Errorf("the part that went has %d seconds, want 2; error %v", len(gone), err)
+	}
+	if measured, _, _ := tally.Presence(); measured != 2*second {
+		t.Errorf("measured %v", measured)
+	}
+}

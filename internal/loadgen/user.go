@@ -18,7 +18,7 @@ type user struct {
 	cookie  session.Cookie  // of the last acknowledged write, the state to read back next
 	holds   bool            // there is such a state
 	began   time.Duration   // when that attempt did, or in an open loop was to
-	kept    bool            // there has been one
+	sent    time.Duration   // when the stub was asked for it
 }
 
 // stampBytes is how much of a value tells its state from all others: the key and the
@@ -52,7 +52,7 @@ func (u *user) learn(op session.Op, outcome session.Outcome, cookie *session.Coo
 	}
 	u.holds = op == session.Write && outcome == session.OK
 	if u.holds {
-		u.cookie, u.kept = *cookie, true
+		u.cookie = *cookie
 	}
 }
 

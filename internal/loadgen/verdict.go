@@ -1,6 +1,7 @@
 package loadgen
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -18,9 +19,12 @@ type Generation struct {
 	Rest     time.Duration // sum of the users' own times after them
 	Timeout  time.Duration
 	LagP99   time.Duration // of the users' turns, of the worst agent
+	LagHost  string        // where that agent is; this and the other hosts are empty where there is but one
 	CPU      float64       // cores used by the agents of the busiest host
 	Cores    int           // of that host
+	CPUHost  string        // its name
 	HostBusy float64       // share of the busiest host's processor time in use, by whatever; 0 is not known
+	BusyHost string        // its name
 	BrickLag time.Duration // p99 of the emulated bricks' replies, of the worst brick
 }
 
@@ -46,21 +50,29 @@ func (g *Generation) Judge() result.Verdict {
 	fail := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
 	bound := time.Duration(maxLagShare * float64(g.Timeout))
 	if g.LagP99 > bound {
-		fail("1 turn in 100 came %v late, over %v", g.LagP99.Round(10*time.Microsecond), bound)
+		fail("1 turn in 100 came %v late%s, over %v", g.LagP99.Round(10*time.Microsecond), on(g.LagHost), bound)
 	}
 	if g.BrickLag > bound {
 		fail("1 emulated reply in 100 left %v late, over %v", g.BrickLag.Round(10*time.Microsecond), bound)
 	}
 	if g.CPU > maxCPUShare*float64(g.Cores) {
-		fail("the agents of a host used %.2f of its %d cores", g.CPU, g.Cores)
+		fail("the agents of %s used %.2f of its %d cores", cmp.Or(g.CPUHost, "a host"), g.CPU, g.Cores)
 	}
 	if g.HostBusy > maxHostBusy {
-		fail("a host of the load was %.0f %% busy: whatever ran there waited for the rest", 100*g.HostBusy)
+		fail("%s was %.0f %% busy: whatever ran there waited for the rest", cmp.Or(g.BusyHost, "a host of the load"), 100*g.HostBusy)
 	}
 	if gap := g.LawGap(); gap > maxLawGap || gap < -maxLawGap {
 		fail("users = throughput x cycle is off by %+.1f %%", 100*gap)
 	}
 	return result.Verdict{OK: len(why) == 0, Why: strings.Join(why, "; ")}
+}
+
+// on names a host, where there is more than one.
+func on(host string) string {
+	if host == "" {
+		return ""
+	}
+	return " on " + host
 }
 
 // LawGap is by what share the users exceed throughput x cycle; 0 in an open loop. Users

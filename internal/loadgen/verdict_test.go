@@ -33,6 +33,9 @@ func TestJudge(t *testing.T) {
 		{"no attempt has ended", func(g *Generation) { g.Busy, g.Rest = 0, 0 }, []string{"+100.0 %"}},
 		{"a host without an idle core", func(g *Generation) { g.HostBusy = 0.98 }, []string{"98 % busy"}},
 		{"a host that is busy, not full", func(g *Generation) { g.HostBusy = 0.97 }, nil},
+		{"a host with a name", func(g *Generation) {
+			g.CPU, g.CPUHost, g.HostBusy, g.BusyHost, g.LagP99, g.LagHost = 2, "b1", 1, "b2", time.Second, "b3"
+		}, []string{"agents of b1", "b2 was 100 % busy", "late on b3"}},
 		{"everything", func(g *Generation) {
 			g.LagP99, g.BrickLag, g.CPU, g.Rest = time.Second, time.Second, 2, 0
 		}, []string{"turn", "reply", "cores", "cycle"}},

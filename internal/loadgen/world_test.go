@@ -29,8 +29,10 @@ type world struct {
 	delay  time.Duration // from a request to its reply
 	states map[session.BrickID]map[stateName][]byte
 	silent bool // the bricks take requests and never answer
-	coming []delivery
-	sent   []sending
+	// The bricks find each copy that they are asked for damaged.
+	corrupt bool
+	coming  []delivery
+	sent    []sending
 }
 
 type delivery struct {
@@ -88,6 +90,8 @@ func (w *world) Send(to session.BrickID, r *session.Request) {
 	name := stateName{r.Key, r.Version, r.Expiry}
 	if r.Op == session.Write {
 		w.states[to][name] = request.Value
+	} else if _, held := w.states[to][name]; held && w.corrupt {
+		reply.Status = session.Corrupt
 	} else if value, held := w.states[to][name]; held {
 		reply.Value = value
 	} else {

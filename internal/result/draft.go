@@ -88,7 +88,7 @@ func checkPlace(path string) error {
 		return nil
 	}
 	if _, err := readEntry(path); err != nil {
-		return &DirError{Path: path, Err: err, Hint: "it is in the way of the run: move it, or name another directory with --out"}
+		return &DirError{Path: path, Err: cause(err), Hint: "it is in the way of the run: move it, or name another directory with --out"}
 	}
 	return nil
 }
@@ -122,6 +122,14 @@ func (d *Dir) place(s State) error {
 		return &DirError{Path: d.path, Err: err, Hint: "the run is in " + draft}
 	}
 	return syncPath(filepath.Dir(d.path))
+}
+
+// Discard ends a draft that is to leave nothing.
+func (d *Dir) Discard() error {
+	if d.final == "" {
+		return fmt.Errorf("%s is no draft, and stays", d.path)
+	}
+	return errors.Join(os.RemoveAll(d.path), d.lock.Close())
 }
 
 // swapInSteps exchanges two directories where the system does it in no one step: for a

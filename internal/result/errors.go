@@ -3,6 +3,8 @@ package result
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"strings"
 )
 
@@ -17,7 +19,15 @@ type DirError struct {
 	Err  error
 }
 
-func (e *DirError) Error() string { return fmt.Sprintf("%s: %v: %s", e.Path, e.Err, e.Hint) }
+// Error names the path once, though the cause may name it too, or a file in it.
+func (e *DirError) Error() string {
+	path, err := e.Path, e.Err
+	var of *fs.PathError
+	if errors.As(err, &of) && (of.Path == path || strings.HasPrefix(of.Path, path+string(filepath.Separator))) {
+		path, err = of.Path, of.Err
+	}
+	return fmt.Sprintf("%s: %v: %s", path, err, e.Hint)
+}
 
 // Unwrap returns the cause.
 func (e *DirError) Unwrap() error { return e.Err }
@@ -34,7 +44,7 @@ func (e *FindError) Error() string {
 	case len(e.Candidates) > 0:
 		return fmt.Sprintf("%q fits %s: write more of it", e.Name, strings.Join(e.Candidates, ", "))
 	case e.Name == "":
-		return fmt.Sprintf("no runs in %s: make one with ssmctl load", e.Base)
+		return fmt.Sprintf("no runs in %s: make one with ssmctl load or sim", e.Base)
 	default:
 		return fmt.Sprintf("no run %q in %s: see ssmctl runs list", e.Name, e.Base)
 	}

@@ -27,9 +27,11 @@ type Measured struct {
 	MachineGoodput []float64
 	Copies         Copies
 	Lost           uint64
+	Audit          Audit
 	Faulty         bool // something was broken on purpose within the level
 
 	Generator Verdict
+	LostHosts []string
 	Notes     []string
 }
 
@@ -48,8 +50,8 @@ func NewRow(m Measured) Row {
 	r := Row{
 		Run: m.Run, Mode: m.Mode, Profile: m.Profile, Policy: m.Policy, Protection: m.Protection,
 		Machines: m.Machines, Threads: m.Threads, Users: m.Machines * m.Threads,
-		Lost: m.Lost, Latency: m.Latency, Fairness: settled(Jain(m.MachineGoodput)),
-		GeneratorOK: m.Generator, Notes: m.Notes,
+		Lost: m.Lost, Audit: m.Audit, Latency: m.Latency, Fairness: settled(Jain(m.MachineGoodput)),
+		GeneratorOK: m.Generator, LostHosts: m.LostHosts, Notes: m.Notes,
 	}
 	if m.Copies.Begun > 0 {
 		r.CopiesPerWrite = float64(m.Copies.Sent) / float64(m.Copies.Begun)

@@ -28,12 +28,46 @@ type Manifest struct {
 	Parameters    []Parameter     `json:"parameters,omitempty"`
 	Version       string          `json:"version"`                 // of ssmctl
 	BinarySHA256  string          `json:"binary_sha256,omitempty"` // in hex; a run is resumed by the same binary alone
-	Hosts         []string        `json:"hosts,omitempty"`
+	Hosts         []string        `json:"hosts,omitempty"`         // of the load
+	Fleet         *Fleet          `json:"fleet,omitempty"`         // of a load on other machines
 	Kernel        string          `json:"kernel,omitempty"`
 	CPU           string          `json:"cpu,omitempty"`
 	Cores         int             `json:"cores,omitempty"`
 	Go            string          `json:"go,omitempty"`
 	Started       time.Time       `json:"started,omitzero"` // the coordinator's clock; gives the directory its name
+}
+
+// Fleet is where a load on other machines ran. What is secret in its inventory is not here.
+type Fleet struct {
+	Inventory string      `json:"inventory"` // its file
+	OwnBricks bool        `json:"own_bricks,omitempty"`
+	Hosts     []FleetHost `json:"hosts"` // those with bricks that were there before are not
+}
+
+// FleetHost is one of them.
+type FleetHost struct {
+	Name     string            `json:"name"`
+	Address  string            `json:"address"`
+	Listen   string            `json:"listen,omitempty"`
+	Via      string            `json:"via"`
+	User     string            `json:"user,omitempty"`
+	Port     int               `json:"port,omitempty"`
+	Identity string            `json:"identity,omitempty"` // the file of a key
+	Binary   string            `json:"binary,omitempty"`
+	CPUs     string            `json:"cpus,omitempty"`
+	Env      map[string]string `json:"env,omitempty"` // a value is empty where it might be a secret
+	OS       string            `json:"os,omitempty"`
+	Arch     string            `json:"arch,omitempty"`
+	Kernel   string            `json:"kernel,omitempty"`
+	Cores    int               `json:"cores,omitempty"` // that ssmctl may use
+	Bricks   []FleetBrick      `json:"bricks,omitempty"`
+	Agents   int               `json:"agents,omitempty"`
+}
+
+// FleetBrick is a brick and where it listens.
+type FleetBrick struct {
+	ID   string `json:"id"`
+	Addr string `json:"address"`
 }
 
 // Parameter is one figure that shaped the run, and where it comes from.

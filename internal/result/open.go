@@ -24,7 +24,8 @@ type Run struct {
 }
 
 // Open reads a run. What a crash left of a level that is not durable is passed over.
-// A directory that is not a run is a *DirError, a damaged file a *FormatError.
+// A directory that is not a run is a *DirError, a damaged file a *FormatError, and so is one that
+// misses what another says must be there.
 func Open(path string) (*Run, error) {
 	m, err := readManifest(path)
 	if err != nil {
@@ -53,6 +54,9 @@ func Open(path string) (*Run, error) {
 		if r.PerHost[host], err = r.readSeries(e.Name()); err != nil {
 			return nil, err
 		}
+	}
+	if err := r.checkWhole(); err != nil {
+		return nil, err
 	}
 	return r, nil
 }

@@ -78,7 +78,8 @@ func meanGoodput(seconds []Second) *float64 {
 
 func (r *Recovery) during(level []Second, f Span) {
 	r.Begun = floor(f.From) < len(level)
-	for k := floor(f.From); k < min(ceil(f.Till), len(level)); k++ {
+	// One that is over at once touches the second that it falls in.
+	for k := floor(f.From); k < min(max(ceil(f.Till), floor(f.From)+1), len(level)); k++ {
 		count := &level[k].Count
 		if ok := float64(count[session.OK]); k == floor(f.From) || ok < r.Lowest {
 			r.Lowest = ok
@@ -95,7 +96,7 @@ func (r *Recovery) during(level []Second, f Span) {
 func (r *Recovery) after(level []Second, f Span, faults []Span) {
 	end, until := len(level), "within the level"
 	for _, next := range faults {
-		if begins := floor(next.From); next.From >= f.Till && begins < end {
+		if begins := floor(next.From); next != f && next.From >= f.Till && begins < end {
 			end, until = begins, "before the next fault"
 		}
 	}

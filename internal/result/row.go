@@ -29,6 +29,7 @@ type Row struct {
 	Wrong       uint64 // a total, that of the warm-up included
 	Lost        uint64 // acknowledged, unexpired, and on none of the bricks that their cookie names
 
+	Audit   Audit     // at the level's end; its Lost are among those above
 	Latency Quantiles // of ok attempts
 
 	CopiesPerWrite float64 // sent, for each write that went out; 0 if none did
@@ -37,6 +38,8 @@ type Row struct {
 
 	Steady      Verdict
 	GeneratorOK Verdict
+	// LostHosts are the hosts of the load that were lost within the level, and their machines with them.
+	LostHosts []string
 	// Notes are what a reader must know to judge the row: a brick that died, an inbox that overflowed.
 	Notes []string
 }
@@ -105,7 +108,10 @@ type Plan struct {
 	Bricks     int           `json:"bricks"`
 	Embedded   bool          `json:"embedded,omitempty"` // the bricks were the load's own
 	Seed       uint64        `json:"seed"`
-	Rate       float64       `json:"rate_rps,omitempty"` // open loop; 0 is closed
-	Scenario   string        `json:"scenario,omitempty"` // under whose name it was asked for; Faults has its faults
-	Faults     []string      `json:"faults,omitempty"`   // of every level, as chaos.Parse reads them, in order of time
+	Rate       float64       `json:"rate_rps,omitempty"`   // open loop; 0 is closed
+	Scenario   string        `json:"scenario,omitempty"`   // under whose name it was asked for; Faults has its faults
+	TimeScale  float64       `json:"time_scale,omitempty"` // of the scenario's times; 0 is 1
+	Audit      time.Duration `json:"audit_ns,omitempty"`   // of each level at most; 0 is DefaultAudit
+	Watch      bool          `json:"watch,omitempty"`      // the bricks are watched, and restarted when they are at fault
+	Faults     []string      `json:"faults,omitempty"`     // of every level, as chaos.Parse reads them, in order of time
 }

@@ -45,6 +45,8 @@ type rowJSON struct {
 	SteadyWhy    string   `json:"steady_why,omitempty"`
 	Generator    bool     `json:"generator_ok"`
 	GeneratorWhy string   `json:"generator_why,omitempty"`
+	Audit        Audit    `json:"audit,omitzero"`
+	LostHosts    []string `json:"lost_hosts,omitempty"`
 	Notes        []string `json:"notes,omitempty"`
 }
 
@@ -61,7 +63,7 @@ func (r Row) MarshalJSON() ([]byte, error) {
 		P999: Millis(r.Latency.P999), Max: Millis(r.Latency.Max),
 		Copies: r.CopiesPerWrite, Acked: r.AckedPerWrite, Fairness: r.Fairness,
 		Steady: r.Steady.OK, SteadyWhy: r.Steady.Why, Generator: r.GeneratorOK.OK, GeneratorWhy: r.GeneratorOK.Why,
-		Notes: r.Notes,
+		Audit: r.Audit, LostHosts: r.LostHosts, Notes: r.Notes,
 	})
 }
 
@@ -82,6 +84,8 @@ func (r *Row) UnmarshalJSON(src []byte) error {
 		CopiesPerWrite: j.Copies, AckedPerWrite: j.Acked, Fairness: j.Fairness,
 		Steady:      Verdict{OK: j.Steady, Why: j.SteadyWhy},
 		GeneratorOK: Verdict{OK: j.Generator, Why: j.GeneratorWhy},
+		Audit:       j.Audit,
+		LostHosts:   j.LostHosts,
 		Notes:       j.Notes,
 	}
 	r.Rates = [session.NumOutcomes]float64{

@@ -24,24 +24,28 @@ type Entry struct {
 	Levels   int // durable ones
 }
 
-// List returns the runs under base, the one that was started first at the head. It passes over whatever is not
-// a run of ours; a base that does not exist has none.
-func List(base string) ([]Entry, error) {
+// List returns the runs under base, the one that was started first at the head, and why each
+// directory that has a run's name is not among them. It passes over whatever has another name; a base that
+// does not exist has none.
+func List(base string) (runs []Entry, damaged []error, err error) {
 	entries, err := os.ReadDir(base)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, &DirError{Path: base, Err: err, Hint: "name another directory with --out"}
+		return nil, nil, &DirError{Path: base, Err: err, Hint: "name another directory with --out"}
 	}
-	var runs []Entry
 	for _, e := range entries {
-		if run, err := readEntry(filepath.Join(base, e.Name())); err == nil {
+		run, err := readEntry(filepath.Join(base, e.Name()))
+		switch {
+		case err == nil:
 			runs = append(runs, run)
+		case namePattern.MatchString(e.Name()) && !errors.Is(err, fs.ErrNotExist): // without a manifest it was never begun
+			damaged = append(damaged, err)
 		}
 	}
 	slices.SortStableFunc(runs, func(a, b Entry) int { return a.Started.Compare(b.Started) })
-	return runs, nil
+	return runs, damaged, nil
 }
 
 // readEntry is strict: it decides what Remove may delete.
@@ -83,16 +87,26 @@ func manifestTime(path string) (time.Time, error) {
 	return info.ModTime().UTC(), nil
 }
 
-// Latest returns the newest run under base. With none, the error is a *FindError.
-func Latest(base string) (Entry, error) {
-	runs, err := List(base)
+// Latest returns the newest run under base that has a level, or the newest if none has one,
+// and why directories that may be newer runs are none that can be read. With none that can, the
+// error is a *FindError, or says what is wrong with those that are there.
+func Latest(base string) (_ Entry, damaged []error, err error) {
+	runs, damaged, err := List(base)
 	if err != nil {
-		return Entry{}, err
+		return Entry{}, nil, err
+	}
+	if len(runs) == 0 && len(damaged) > 0 {
+		return Entry{}, nil, errors.Join(damaged...)
 	}
 	if len(runs) == 0 {
-		return Entry{}, &FindError{Base: base}
+		return Entry{}, nil, &FindError{Base: base}
 	}
-	return runs[len(runs)-1], nil
+	for _, run := range slices.Backward(runs) {
+		if run.Levels > 0 {
+			return run, damaged, nil
+		}
+	}
+	return runs[len(runs)-1], damaged, nil
 }
 
 // Find returns the run that a person means: under base by its name, by the id at the
@@ -101,12 +115,12 @@ func Latest(base string) (Entry, error) {
 func Find(base, name string) (Entry, error) {
 	if strings.ContainsRune(name, filepath.Separator) {
 		run, err := readEntry(filepath.Clean(name))
-		if err != nil {
-			return Entry{}, &DirError{Path: name, Err: err, Hint: "see ssmctl runs list"}
+		if err != nil && !errors.As(err, new(*DirError)) && !errors.As(err, new(*FormatError)) { // which say it all
+			err = &DirError{Path: name, Err: err, Hint: "see ssmctl runs list"}
 		}
-		return run, nil
+		return run, err
 	}
-	runs, err := List(base)
+	runs, damaged, err := List(base)
 	if err != nil {
 		return Entry{}, err
 	}
@@ -125,14 +139,26 @@ func Find(base, name string) (Entry, error) {
 	for _, run := range fits {
 		e.Candidates = append(e.Candidates, run.Manifest.Run)
 	}
+	if len(fits) == 0 && len(damaged) > 0 { // it may be one of these
+		return Entry{}, fmt.Errorf("%w; %w", e, errors.Join(damaged...))
+	}
 	return Entry{}, e
+}
+
+// cause is what is wrong, without the directory and what to do about it.
+func cause(err error) error {
+	var dir *DirError
+	if errors.As(err, &dir) {
+		return dir.Err
+	}
+	return err
 }
 
 // Remove deletes a run's directory and all that is in it. What does not look like a
 // run in every respect is left alone, with a *DirError.
 func Remove(path string) error {
 	if _, err := readEntry(path); err != nil {
-		return &DirError{Path: path, Err: err, Hint: "nothing was removed; look into it and remove it by hand"}
+		return &DirError{Path: path, Err: cause(err), Hint: "nothing was removed; look into it and remove it by hand"}
 	}
 	if held(path) {
 		return &DirError{Path: path, Err: errHeld, Hint: "nothing was removed; wait for it, or stop it first"}

@@ -6,11 +6,13 @@ package agent
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"time"
 
+	"github.com/ssmctl/ssmctl/internal/clock"
 	"github.com/ssmctl/ssmctl/internal/loadgen/message"
 )
 
@@ -45,6 +47,7 @@ func dropCancel(err error) error {
 type agent struct {
 	out    *message.Writer
 	orders chan message.Order
+	tls    *tls.Config // nil is plaintext
 }
 
 // listen passes orders on until the coordinator is gone.
@@ -72,10 +75,14 @@ func (a *agent) serve(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if o.Level == nil {
-			continue // a Stop or an Audit that crossed the end of its level
+		switch {
+		case o.Keys != nil:
+			a.tls, err = o.Keys.Client()
+		case o.Level != nil:
+			err = a.level(ctx, *o.Level)
+		default: // a Stop or an Audit that crossed the end of its level
 		}
-		if err := a.level(ctx, *o.Level); err != nil {
+		if err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -84,18 +91,29 @@ func (a *agent) serve(ctx context.Context) error {
 	}
 }
 
+// next waits for an order. A ping is answered here and is none; nor is that the coordinator is there.
 func (a *agent) next(ctx context.Context) (message.Order, error) {
-	select {
-	case o := <-a.orders:
-		return o, nil
-	case <-ctx.Done():
-		return message.Order{}, ctx.Err()
+	for {
+		select {
+		case o := <-a.orders:
+			if o.Here {
+				continue
+			}
+			if o.Ping == 0 {
+				return o, nil
+			}
+			if err := a.out.Write(message.Report{Pong: o.Ping}); err != nil {
+				return message.Order{}, err
+			}
+		case <-ctx.Done():
+			return message.Order{}, ctx.Err()
+		}
 	}
 }
 
 // level runs one level from the order to Done.
 func (a *agent) level(ctx context.Context, spec message.Level) error {
-	l, err := newLevel(spec, a.out)
+	l, err := newLevel(spec, a.tls, a.out)
 	if err != nil {
 		return err
 	}
@@ -137,6 +155,7 @@ func (a *agent) measure(ctx context.Context, l *level, delay time.Duration) erro
 	defer over.Stop()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
+	heard := clock.Now()
 	for {
 		select {
 		case <-ctx.Done():
@@ -147,7 +166,11 @@ func (a *agent) measure(ctx context.Context, l *level, delay time.Duration) erro
 			if err := l.ship(); err != nil {
 				return err
 			}
+			if s := l.spec.Silence; s > 0 && clock.Now()-heard > s {
+				return fmt.Errorf("agent: its coordinator has said nothing for %v", s)
+			}
 		case o := <-a.orders:
+			heard = clock.Now()
 			if o.Stop {
 				return l.halt(ctx)
 			}

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"crypto/tls"
 	"runtime"
 	"sync"
 	"time"
@@ -15,14 +16,14 @@ import (
 )
 
 const (
-	meetWithin  = 3 * time.Second // for all bricks to be met before a level
-	auditWithin = 5 * time.Second // for all states to be read back after it
-	pollEvery   = time.Millisecond
+	meetWithin = 3 * time.Second // for all bricks to be met before a level
+	pollEvery  = time.Millisecond
 )
 
 // level is the machines of one level.
 type level struct {
 	spec     message.Level
+	tls      *tls.Config // nil is plaintext
 	out      *message.Writer
 	rec      *recorder
 	machines []*machine
@@ -33,7 +34,7 @@ type level struct {
 	till     reading // when the load stopped
 }
 
-func newLevel(spec message.Level, out *message.Writer) (*level, error) {
+func newLevel(spec message.Level, security *tls.Config, out *message.Writer) (*level, error) {
 	policy, err := protect.PolicyByName(spec.Policy)
 	if err != nil {
 		return nil, err
@@ -44,7 +45,7 @@ func newLevel(spec message.Level, out *message.Writer) (*level, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	l := &level{
-		spec: spec, out: out, cancel: cancel,
+		spec: spec, tls: security, out: out, cancel: cancel,
 		rec: &recorder{core: loadgen.NewRecorder(spec.Warmup, spec.Seconds, spec.First, spec.Machines)},
 	}
 	cfg := loadgen.MachineConfig{
@@ -67,7 +68,7 @@ func (l *level) add(ctx context.Context, cfg loadgen.MachineConfig, first, machi
 	for i := range machines {
 		cfg.ID = first + i
 		m := newMachine(cfg, l.rec, l.moved)
-		m.connect(l.spec.Bricks)
+		m.connect(l.spec.Bricks, l.tls)
 		l.machines = append(l.machines, m)
 		l.steppers.Go(func() { m.run(ctx) })
 	}
@@ -152,18 +153,18 @@ func (l *level) halt(ctx context.Context) error {
 	return l.ship()
 }
 
-// audit reads back what the users hold.
+// audit reads back what the users have written and what has not expired.
 func (l *level) audit(ctx context.Context) {
 	for _, m := range l.machines {
 		m.beginAudit()
 	}
-	poll(ctx, auditWithin, func() bool {
-		more := false
-		for _, m := range l.machines {
-			more = m.stepAudit() || more
-		}
-		return !more
-	})
+	turns := loadgen.NewAuditTurns(len(l.machines), l.spec.Room)
+	state := func(i int) (asking int, more bool) {
+		l.machines[i].read(func(core *loadgen.Machine) { asking, more = core.Auditing() })
+		return asking, more
+	}
+	ask := func(i int) bool { return l.machines[i].stepAudit() }
+	poll(ctx, l.spec.Audit, func() bool { return !turns.Step(state, ask) })
 }
 
 // done sums the level up, from the end of the warm-up on.

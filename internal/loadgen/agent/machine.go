@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"crypto/tls"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,11 +35,11 @@ func newMachine(cfg loadgen.MachineConfig, rec loadgen.Observer, moves func(sess
 }
 
 // connect opens the machine's own connections.
-func (m *machine) connect(bricks []remote.Brick) {
+func (m *machine) connect(bricks []remote.Brick, cfg *tls.Config) {
 	m.mu.Lock() // links may report before all are open
 	defer m.mu.Unlock()
 	for _, b := range bricks {
-		m.links[b.ID] = link.Open(b.ID, b.Addr, m)
+		m.links[b.ID] = link.Open(b.ID, b.Addr, cfg, m)
 	}
 }
 
@@ -68,6 +69,11 @@ func (m *machine) Heard(id session.BrickID, s protect.Setting) {
 // Share implements link.Handler.
 func (m *machine) Share(id session.BrickID, ops float64) {
 	m.with(func(time.Duration) { m.core.Share(id, ops) })
+}
+
+// Lives implements link.Handler.
+func (m *machine) Lives(id session.BrickID, uptime time.Duration) {
+	m.with(func(now time.Duration) { m.core.Lives(now, id, uptime) })
 }
 
 // Reply implements link.Handler.
@@ -132,13 +138,13 @@ func (m *machine) stop() (idle bool) {
 func (m *machine) beginAudit() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.core.BeginAudit()
+	m.core.BeginAudit(clock.Now())
 }
 
-// stepAudit reports whether the audit goes on.
-func (m *machine) stepAudit() (more bool) {
-	m.with(func(now time.Duration) { more = m.core.StepAudit(now) })
-	return more
+// stepAudit asks for one more state of the audit and reports whether there was one.
+func (m *machine) stepAudit() (asked bool) {
+	m.with(func(now time.Duration) { asked = m.core.StepAudit(now) })
+	return asked
 }
 
 // read lets f look at the core.

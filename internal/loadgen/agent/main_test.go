@@ -20,6 +20,9 @@ import (
 	"github.com/ssmctl/ssmctl/internal/session"
 )
 
+// plain speaks plaintext.
+var plain remote.Client
+
 // The test binary stands in for other processes: role says which one a copy of it is.
 const (
 	role     = "SSMCTL_TEST_ROLE"
@@ -74,7 +77,7 @@ func quick(bricks []remote.Brick, warmup time.Duration, seconds int) message.Lev
 		First: 5, Machines: 2, Threads: 3, Size: 100, Quorum: session.Quorum{W: 3, WQ: 2, R: 1},
 		Timeout: 5 * time.Second, Policy: protect.DefaultPolicy, Seed: 1, Nonce: 1, Join: 50 * time.Millisecond,
 		Users:  profile.Users{Own: 5 * time.Millisecond, OwnJitter: 0.5, Turn: 5 * time.Millisecond, Expiry: time.Minute},
-		Warmup: warmup, Seconds: seconds, Bricks: bricks,
+		Warmup: warmup, Seconds: seconds, Bricks: bricks, Room: 20, Audit: 5 * time.Second,
 	}
 }
 
@@ -201,7 +204,7 @@ func alone(t *testing.T, bricks []remote.Brick) {
 	t.Helper()
 	deadline := time.Now().Add(patience)
 	for {
-		answers, errs := remote.All(t.Context(), bricks, remote.Status)
+		answers, errs := remote.All(t.Context(), bricks, plain.Status)
 		if err := errors.Join(errs...); err != nil {
 			t.Fatal(err)
 		}

@@ -134,7 +134,7 @@ func TestBrickKilled(t *testing.T) {
 		}
 	}
 	allFound(t, d.finish())
-	if h, err := remote.Status(t.Context(), bricks[0]); err != nil || h.Stats.Writes == 0 {
+	if h, err := plain.Status(t.Context(), bricks[0]); err != nil || h.Stats.Writes == 0 {
 		t.Errorf("the brick that came back is not used: %+v, %v", h.Stats, err)
 	}
 }

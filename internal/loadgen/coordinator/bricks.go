@@ -50,7 +50,7 @@ func (c *Coordinator) all(ctx context.Context, give func(context.Context, remote
 // rememberProtection notes the bricks' protection and returns what puts it back; that does
 // nothing unless the plan changes it.
 func (c *Coordinator) rememberProtection(ctx context.Context) (restore func(), err error) {
-	before, err := c.all(ctx, remote.Status)
+	before, err := c.all(ctx, c.bricks.Status)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (c *Coordinator) rememberProtection(ctx context.Context) (restore func(), e
 			if before.beats[i].Brick == 0 {
 				continue
 			}
-			if _, err := remote.Protect(ctx, b, before.beats[i].Setting); err != nil {
+			if _, err := c.bricks.Protect(ctx, b, before.beats[i].Setting); err != nil {
 				c.warn(fmt.Sprintf("protection not put back to %s: %v", before.beats[i].Setting, err))
 			}
 		}
@@ -78,13 +78,13 @@ func (c *Coordinator) prepare(ctx context.Context, p loadgen.Point) (*survey, st
 	if err := c.empty(ctx); err != nil {
 		return nil, "", err
 	}
-	order := remote.Status
+	order := c.bricks.Status
 	if p.Protection != "" {
 		s, err := protect.ParseSetting(p.Protection)
 		if err != nil {
 			return nil, "", err
 		}
-		order = func(ctx context.Context, b remote.Brick) (wire.Heartbeat, error) { return remote.Protect(ctx, b, s) }
+		order = func(ctx context.Context, b remote.Brick) (wire.Heartbeat, error) { return c.bricks.Protect(ctx, b, s) }
 	}
 	found, err := c.all(ctx, order)
 	if err != nil {
@@ -96,10 +96,10 @@ func (c *Coordinator) prepare(ctx context.Context, p loadgen.Point) (*survey, st
 
 // empty resets every brick and reads back that its inbox is empty.
 func (c *Coordinator) empty(ctx context.Context) error {
-	if _, err := c.all(ctx, remote.Reset); err != nil {
+	if _, err := c.all(ctx, c.bricks.Reset); err != nil {
 		return err
 	}
-	s, err := c.all(ctx, remote.Status)
+	s, err := c.all(ctx, c.bricks.Status)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (c *Coordinator) afterLoad(g *gathering) error {
 	// The level is over even when the run is being interrupted: finish it properly.
 	ctx, cancel := context.WithTimeout(context.Background(), afterWithin)
 	defer cancel()
-	after, err := c.all(ctx, remote.Status)
+	after, err := c.all(ctx, c.bricks.Status)
 	if err != nil {
 		c.warn(err.Error()) // the level was measured all the same
 		return g.audit()

@@ -139,24 +139,6 @@ func agentLost(t *testing.T, err error, host, says string) {
 	}
 }
 
-func TestAgentDies(t *testing.T) {
-	t.Parallel()
-	bricks := embedded(t, 3, protect.Off)
-	p := plan(2, 3)
-	p.Duration, p.Protection = time.Hour, []string{"on"}
-	r := prepareTwo(t, p, bricks)
-	r.each = func(s result.Second) {
-		if s.Second == 0 {
-			r.parts[1].end()
-		}
-	}
-	agentLost(t, r.measure(t.Context()), "b", "it ended")
-	if len(r.levels) > 0 {
-		t.Errorf("%d levels", len(r.levels))
-	}
-	wantSettings(t, bricks, protect.Off, protect.Off, protect.Off)
-}
-
 // An agent that was dead before is found out as one that dies.
 func TestAgentDead(t *testing.T) {
 	t.Parallel()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"time"
@@ -15,10 +14,10 @@ import (
 )
 
 const (
-	startDelay   = 200 * time.Millisecond // for the order to reach every agent
-	readyWithin  = 15 * time.Second
-	endWithin    = 15 * time.Second // beyond the length of the level
-	auditTimeout = 15 * time.Second
+	startDelay  = 200 * time.Millisecond // for the order to reach every agent
+	readyWithin = 15 * time.Second
+	endWithin   = 15 * time.Second // beyond the length of the level
+	auditGrace  = 10 * time.Second // beyond the time that the plan gives it
 )
 
 // gathering is one level in the making.
@@ -29,8 +28,13 @@ type gathering struct {
 	inForce    string // in the last whole second
 	reachable  int
 	tally      *loadgen.Tally
-	ended      int
+	shares     map[*agent]int // machines of each agent
+	waiting    map[*agent]bool
+	silence    time.Duration // that an agent who is waited for may keep; 0 is any
+	pongs      pongs
+	began      time.Time // when the users began; zero before
 	done       []done
+	lost       []loss
 	before     *survey // of the bricks
 	after      *survey
 	moves      []move         // of bricks, in the order in which they were told
@@ -52,51 +56,82 @@ type move struct {
 // sameMove is within how many seconds of each other machines see the same move.
 const sameMove = 1
 
-func newGathering(c *Coordinator, p loadgen.Point, protection string, before *survey) *gathering {
-	return &gathering{
+func newGathering(c *Coordinator, p loadgen.Point, protection string, before *survey) (*gathering, error) {
+	g := &gathering{
 		c: c, point: p, protection: protection, inForce: protection, before: before, after: &survey{},
 		tally:  loadgen.NewTally(p, len(c.agents), int(c.cfg.Plan.Duration/time.Second)),
 		faults: loadgen.FaultEvents(p.Index, c.cfg.Faults, c.cfg.Plan.Duration),
+		shares: make(map[*agent]int), pongs: make(pongs),
+	}
+	for _, a := range c.agents {
+		if a.lost == nil {
+			continue
+		}
+		if _, err := g.tally.Drop(a.index); err != nil {
+			return nil, err
+		}
+	}
+	return g, nil
+}
+
+// expect says that every agent that is left is to report the end of something.
+func (g *gathering) expect() {
+	g.waiting = make(map[*agent]bool)
+	for _, a := range g.c.live() {
+		g.waiting[a] = true
 	}
 }
 
-// until takes in reports until enough is true.
-func (g *gathering) until(ctx context.Context, within time.Duration, what string, enough func() bool) error {
+// until takes in reports until no agent is waited for. Those that let the time pass are lost.
+func (g *gathering) until(ctx context.Context, within time.Duration, what string) error {
 	timer := time.NewTimer(within)
 	defer timer.Stop()
-	for !enough() {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for len(g.waiting) > 0 {
+		var err error
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-timer.C:
-			return fmt.Errorf("the load agents did not %s within %v", what, within)
-		case r := <-g.c.reports:
-			if err := g.take(r); err != nil {
-				return err
+			err = g.loseWaiting(fmt.Errorf("it did not %s within %v", what, within))
+		case now := <-tick.C:
+			err = g.loseSilent(now)
+			if err == nil && g.silence > 0 {
+				err = g.broadcast(message.Order{Here: true})
 			}
+		case r := <-g.c.reports:
+			err = g.take(r)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
 func (g *gathering) take(r report) error {
+	if r.from.lost != nil {
+		return nil // too late
+	}
+	r.from.heard = r.at
 	switch {
 	case r.err != nil:
-		if errors.Is(r.err, io.EOF) {
-			r.err = errors.New("it ended")
-		}
-		return &AgentError{Host: r.from.host, Err: r.err}
+		return g.lose(r.from, r.err)
 	case r.Failed != "":
-		return &AgentError{Host: r.from.host, Err: errors.New(r.Failed)}
+		return g.lose(r.from, errors.New(r.Failed))
 	case r.Ready != nil:
-		g.ended++
 		g.reachable = min(g.reachable, r.Ready.Reachable)
+		delete(g.waiting, r.from)
 	case r.Brick != nil:
 		return g.move(r.Brick)
 	case r.Ended:
-		g.ended++
+		delete(g.waiting, r.from)
 	case r.Done != nil:
 		g.done = append(g.done, done{Done: *r.Done, host: r.from.host})
+		delete(g.waiting, r.from)
+	case r.Pong != 0:
+		g.pong(&r)
 	}
 	for i := range r.Interval {
 		if err := g.merge(r.from.index, &r.Interval[i]); err != nil {
@@ -106,51 +141,72 @@ func (g *gathering) take(r report) error {
 	return nil
 }
 
-// awaitReady waits until all machines have met their bricks.
-func (g *gathering) awaitReady() error {
-	g.ended, g.reachable = 0, len(g.c.cfg.Bricks)
-	all := func() bool { return g.ended == len(g.c.agents) }
-	if err := g.until(context.Background(), readyWithin, "get ready", all); err != nil {
+// ready gives the orders of the level and waits until all machines have met their bricks.
+func (g *gathering) ready() error {
+	g.reachable = len(g.c.cfg.Bricks)
+	g.expect()
+	specs := g.c.specs(g.point)
+	for _, a := range g.c.live() {
+		g.shares[a] = specs[a].Machines
+		if err := g.order(a, message.Order{Level: specs[a]}); err != nil {
+			return err
+		}
+	}
+	if err := g.until(context.Background(), readyWithin, "get ready"); err != nil {
 		return err
 	}
 	if w := g.c.cfg.Plan.W; g.reachable < w {
 		return fmt.Errorf("a machine reached %d bricks of %d, a write needs %d: look at ssmctl brick list",
 			g.reachable, len(g.c.cfg.Bricks), w)
 	}
-	return nil
+	if !g.c.far() || len(g.lost) > 0 {
+		return nil
+	}
+	return g.measureTrips()
 }
 
 // run starts the load and gathers until it has ended everywhere. When ctx is
 // cancelled it stops the load and gathers the rest.
 func (g *gathering) run(ctx context.Context) error {
-	g.ended = 0
-	delay := startDelay
-	if err := g.broadcast(message.Order{Start: &delay}); err != nil {
+	plan := &g.c.cfg.Plan
+	g.expect()
+	if err := g.start(); err != nil {
 		return err
 	}
-	plan := &g.c.cfg.Plan
-	all := func() bool { return g.ended == len(g.c.agents) }
-	err := g.until(ctx, startDelay+plan.Warmup+plan.Duration+plan.Timeout+endWithin, "end the level", all)
+	if g.c.far() {
+		g.silence = silentWithin + plan.Timeout
+	}
+	defer func() { g.silence = 0 }()
+	err := g.until(ctx, startDelay+plan.Warmup+plan.Duration+plan.Timeout+endWithin, "end the level")
 	if !errors.Is(err, context.Canceled) {
 		return err
 	}
 	if err := g.broadcast(message.Order{Stop: true}); err != nil {
 		return err
 	}
-	return g.until(context.Background(), plan.Timeout+endWithin, "stop", all)
+	return g.until(context.Background(), plan.Timeout+endWithin, "stop")
 }
 
 func (g *gathering) audit() error {
+	g.expect()
 	if err := g.broadcast(message.Order{Audit: true}); err != nil {
 		return err
 	}
-	all := func() bool { return len(g.done) == len(g.c.agents) }
-	return g.until(context.Background(), auditTimeout, "read back what they wrote", all)
+	return g.until(context.Background(), g.c.cfg.Plan.AuditWithin()+auditGrace, "read back what it wrote")
+}
+
+// order gives an order; an agent that cannot take it is lost.
+func (g *gathering) order(a *agent, o message.Order) error {
+	var lost *AgentError
+	if errors.As(a.order(o), &lost) {
+		return g.lose(a, lost.Err)
+	}
+	return nil
 }
 
 func (g *gathering) broadcast(o message.Order) error {
-	for _, a := range g.c.agents {
-		if err := a.order(o); err != nil {
+	for _, a := range g.c.live() {
+		if err := g.order(a, o); err != nil {
 			return err
 		}
 	}
@@ -160,11 +216,18 @@ func (g *gathering) broadcast(o message.Order) error {
 // merge adds one agent's second; a second that all have reported is progress.
 func (g *gathering) merge(from int, i *loadgen.Interval) error {
 	whole, err := g.tally.Add(from, i)
-	over := i.Second >= int(g.c.cfg.Plan.Duration/time.Second) // what was in flight took longer
-	if err != nil || !whole || over {
+	if err != nil || !whole {
 		return err
 	}
-	s, err := g.tally.Second(i.Second)
+	return g.whole(i.Second)
+}
+
+// whole tells of a second that all agents have reported.
+func (g *gathering) whole(second int) error {
+	if second >= int(g.c.cfg.Plan.Duration/time.Second) { // what was in flight took longer
+		return nil
+	}
+	s, err := g.tally.Second(second)
 	if err != nil {
 		return err
 	}

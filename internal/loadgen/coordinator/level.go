@@ -2,6 +2,8 @@ package coordinator
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/ssmctl/ssmctl/internal/loadgen"
@@ -16,13 +18,17 @@ func (g *gathering) level(began time.Time) (result.Level, error) {
 	if l.Seconds, err = g.tally.Seconds(); err != nil {
 		return l, err
 	}
-	byHost := make(map[string][]int)
-	for i, a := range g.c.agents {
-		byHost[a.host] = append(byHost[a.host], i)
-	}
-	for host, agents := range byHost {
-		if l.PerHost[host], err = g.tally.Seconds(agents...); err != nil {
+	for _, agents := range byHost(g.c.agents) {
+		parts := make([]int, len(agents))
+		for i, a := range agents {
+			parts[i] = a.index
+		}
+		seconds, err := g.tally.Seconds(parts...)
+		if err != nil {
 			return l, err
+		}
+		if len(seconds) > 0 {
+			l.PerHost[agents[0].host] = seconds
 		}
 	}
 	l.Row = g.row(l.Seconds)
@@ -44,10 +50,19 @@ func (g *gathering) row(seconds []result.Second) result.Row {
 		m.Copies.Begun += d.Begun
 		m.Copies.Sent += d.Sent
 		m.Copies.Acked += d.Acked
-		m.Lost += d.Audit.Lost
+		m.Audit.Add(&d.Audit.Audit)
+		m.Lost += d.Audit.Lost - d.Audit.Told // what users found to be lost the tally has
 	}
 	gen := g.generation()
 	m.Generator = gen.Judge()
+	if len(g.lost) > 0 {
+		hosts, notes := g.lostNotes()
+		m.LostHosts = hosts
+		if m.Generator.Why != "" {
+			notes = append(notes, m.Generator.Why)
+		}
+		m.Generator = result.Verdict{Why: strings.Join(notes, "; ")}
+	}
 	return result.NewRow(m)
 }
 
@@ -56,16 +71,24 @@ func (g *gathering) generation() loadgen.Generation {
 	plan := &g.c.cfg.Plan
 	gen := loadgen.Generation{Timeout: plan.Timeout}
 	gen.Measured, gen.Busy, gen.Rest = g.tally.Presence()
-	gen.Expect(plan, g.point.Machines, g.c.guests(g.point), joinWithin)
+	if len(g.lost) == 0 { // else nobody knows how many users there were
+		gen.Expect(plan, g.point.Machines, g.c.guests(g.point), joinWithin)
+	}
 	perHost := make(map[string]float64)
 	for _, d := range g.done {
-		gen.LagP99 = max(gen.LagP99, d.LagP99)
+		name := d.host
+		if len(byHost(g.c.agents)) == 1 {
+			name = ""
+		}
+		if d.LagP99 > gen.LagP99 {
+			gen.LagP99, gen.LagHost = d.LagP99, name
+		}
 		perHost[d.host] += d.CPU
 		if share := perHost[d.host] / float64(d.Cores); share >= gen.CPU/float64(max(gen.Cores, 1)) {
-			gen.CPU, gen.Cores = perHost[d.host], d.Cores
+			gen.CPU, gen.Cores, gen.CPUHost = perHost[d.host], d.Cores, name
 		}
-		if d.HostIdle >= 0 {
-			gen.HostBusy = max(gen.HostBusy, 1-d.HostIdle)
+		if busy := 1 - d.HostIdle; d.HostIdle >= 0 && busy > gen.HostBusy {
+			gen.HostBusy, gen.BusyHost = busy, name
 		}
 	}
 	if g.c.cfg.Profile.Processor.Emulated() {
@@ -78,7 +101,7 @@ func (g *gathering) generation() loadgen.Generation {
 
 // notes says what a reader must know to judge the row.
 func (g *gathering) notes() []string {
-	var notes []string
+	notes := g.sharing()
 	for _, m := range g.moves {
 		notes = append(notes, fmt.Sprintf("%s at second %.1f", m.what, m.second))
 	}
@@ -88,16 +111,30 @@ func (g *gathering) notes() []string {
 	for _, err := range g.after.absent {
 		notes = append(notes, "no answer after the load: "+err.Error())
 	}
-	notes = append(notes, g.refusals()...)
-	var unknown, wrong uint64
-	for _, d := range g.done {
-		unknown += d.Audit.Unknown
-		wrong += d.Audit.Wrong
+	return append(notes, g.refusals()...)
+}
+
+// sharing says how many machines share a host, where there is more than one of each.
+func (g *gathering) sharing() []string {
+	var shares []int
+	for _, agents := range byHost(g.c.agents) {
+		machines := 0
+		for _, a := range agents {
+			machines += g.shares[a]
+		}
+		if machines > 0 {
+			shares = append(shares, machines)
+		}
 	}
-	if unknown+wrong > 0 {
-		notes = append(notes, fmt.Sprintf("the audit got no answer for %d states and a wrong one for %d", unknown, wrong))
+	if len(shares) < 2 || g.point.Machines == len(shares) {
+		return nil
 	}
-	return notes
+	least, most := slices.Min(shares), slices.Max(shares)
+	each := fmt.Sprint(least)
+	if least < most {
+		each = fmt.Sprintf("%d or %d", least, most)
+	}
+	return []string{fmt.Sprintf("%d machines on %d hosts, %s on each", g.point.Machines, len(shares), each)}
 }
 
 // refusals says which bricks dropped or refused work for want of memory during the level.
@@ -113,6 +150,9 @@ func (g *gathering) refusals() []string {
 		}
 		if n := h.Stats.Full - was.Full; n > 0 {
 			notes = append(notes, fmt.Sprintf("%s refused %d writes, its memory full", h.Brick, n))
+		}
+		if n := h.Stats.Corrupt - was.Corrupt; n > 0 {
+			notes = append(notes, fmt.Sprintf("%s found %d of its copies corrupt, and returned none of them", h.Brick, n))
 		}
 	}
 	return notes

@@ -24,6 +24,9 @@ import (
 	"github.com/ssmctl/ssmctl/internal/wire"
 )
 
+// plain speaks plaintext.
+var plain remote.Client
+
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience bounds every wait of these tests; none takes nearly as long.
@@ -77,7 +80,7 @@ func vanish(t *testing.T, b *remote.Brick) {
 func setAll(t *testing.T, bricks []remote.Brick, s protect.Setting) {
 	t.Helper()
 	_, errs := remote.All(t.Context(), bricks, func(ctx context.Context, b remote.Brick) (wire.Heartbeat, error) {
-		return remote.Protect(ctx, b, s)
+		return plain.Protect(ctx, b, s)
 	})
 	if err := errors.Join(errs...); err != nil {
 		t.Error(err)
@@ -88,7 +91,7 @@ func setAll(t *testing.T, bricks []remote.Brick, s protect.Setting) {
 func wantSettings(t *testing.T, bricks []remote.Brick, want ...protect.Setting) {
 	t.Helper()
 	for i, b := range bricks {
-		if h, err := remote.Status(t.Context(), b); err != nil || h.Setting != want[i] {
+		if h, err := plain.Status(t.Context(), b); err != nil || h.Setting != want[i] {
 			t.Errorf("%s is %s, want %s, error %v", b.ID, h.Setting, want[i], err)
 		}
 	}
@@ -129,6 +132,8 @@ type script struct {
 	reachable int              // bricks, it says
 	reports   []message.Report // of every level
 	levels    chan<- message.Level
+	away      time.Duration        // for which a ping is on its way
+	starts    chan<- time.Duration // the delays that it was given; may be nil
 }
 
 // scripted is an agent that reaches so many bricks and reports this of its levels.
@@ -149,7 +154,15 @@ func (s script) play(_ context.Context, in io.Reader, out io.Writer) error {
 			s.levels <- *o.Level
 			answers = []message.Report{{Ready: &message.Ready{Reachable: s.reachable}}}
 		case o.Start != nil:
+			if s.starts != nil {
+				s.starts <- *o.Start
+			}
 			answers = append(slices.Clone(s.reports), message.Report{Ended: true})
+		case o.Stop:
+			answers = []message.Report{{Ended: true}}
+		case o.Ping != 0:
+			time.Sleep(s.away)
+			answers = []message.Report{{Pong: o.Ping}}
 		case o.Audit:
 			answers = []message.Report{{Done: &message.Done{}}}
 		}

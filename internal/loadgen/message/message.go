@@ -18,6 +18,7 @@ import (
 	"github.com/ssmctl/ssmctl/internal/loadgen"
 	"github.com/ssmctl/ssmctl/internal/profile"
 	"github.com/ssmctl/ssmctl/internal/session"
+	"github.com/ssmctl/ssmctl/internal/wire/secure"
 )
 
 // Level tells an agent what its machines are to do. It answers Ready.
@@ -38,14 +39,22 @@ type Level struct {
 	Seconds  int              `json:"seconds"` // measured
 	Bricks   []remote.Brick   `json:"bricks"`
 	Guests   []loadgen.Guests `json:"guests,omitempty"` // of its own, beside the machines
+	// Silence is how long the coordinator may say nothing while users run, before the agent gives
+	// up; 0 is any time. It says Here every second where this is set.
+	Silence time.Duration `json:"silence,omitempty"`
+	Room    int           `json:"room"`  // reads of the audit in flight at a time, of all its machines
+	Audit   time.Duration `json:"audit"` // how long the audit may take
 }
 
 // Order is one frame to an agent: exactly one field is set.
 type Order struct {
+	Keys  *secure.Keys   `json:"keys,omitempty"` // by which bricks are spoken to from now on; without any, plaintext
 	Level *Level         `json:"level,omitempty"`
 	Start *time.Duration `json:"start,omitempty"` // begin after this delay
 	Stop  bool           `json:"stop,omitempty"`  // end the level now; Ended follows
 	Audit bool           `json:"audit,omitempty"` // read back; Done follows
+	Here  bool           `json:"here,omitempty"`  // nothing is wanted: the coordinator is still there
+	Ping  uint64         `json:"ping,omitempty"`  // answer with the same number at once
 }
 
 // Report is one frame from an agent: exactly one field is set.
@@ -56,6 +65,7 @@ type Report struct {
 	Done     *Done              `json:"done,omitempty"`
 	Failed   string             `json:"failed,omitempty"` // the agent gives up, and why
 	Brick    *Brick             `json:"brick,omitempty"`
+	Pong     uint64             `json:"pong,omitempty"` // the number of a Ping
 }
 
 // Ready says that the machines have met their bricks, or waited long enough.

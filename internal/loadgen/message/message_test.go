@@ -63,7 +63,7 @@ func reports(t testing.TB) []Report {
 		{Brick: &Brick{ID: 3, Up: true, Second: -0.25}},
 		{Done: &Done{
 			PerMachine: []uint64{0, 1 << 63}, Writes: 1, Sent: 3, Acked: 2, LagP99: 1, LagWorst: 2, CPU: 0.5, Cores: 2,
-			Audit: loadgen.Audit{Checked: 5, Found: 1, Lost: 1, Wrong: 1, Unknown: 2},
+			Audit: loadgen.Audit{Audit: result.Audit{Writes: 5, Found: 1, Lost: 1, Stale: 1, Unknown: 2}, Told: 1},
 		}},
 	}
 }
