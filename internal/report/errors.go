@@ -28,9 +28,12 @@ func allRows(runs []*result.Run) ([]result.Row, error) {
 }
 
 func noRows(runs []*result.Run) error {
-	const hint = "measure one with ssmctl load"
-	if len(runs) == 1 {
-		return &Error{Problem: fmt.Sprintf("run %s has no level yet", runs[0].Manifest.Run), Hint: "go on with it by ssmctl load --resume, or " + hint}
+	if len(runs) != 1 {
+		return &Error{Problem: "no level to report", Hint: "make one with ssmctl load or sim"}
 	}
-	return &Error{Problem: "no level to report", Hint: hint}
+	m, hint := &runs[0].Manifest, "go on with it by ssmctl load --resume, or measure one with ssmctl load"
+	if m.Mode == result.Sim {
+		hint = "simulate it again by its command, or another with ssmctl sim"
+	}
+	return &Error{Problem: fmt.Sprintf("run %s has no level yet", m.Run), Hint: hint}
 }

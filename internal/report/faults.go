@@ -21,6 +21,7 @@ type faultRow struct {
 	row   *result.Row
 	fault chaos.Fault
 	span  result.Span
+	found *time.Duration // by the watch, since the fault's begin; nil if it was not
 	result.Recovery
 }
 
@@ -33,18 +34,36 @@ func faultRows(r *result.Run) ([]faultRow, error) {
 	if len(faults) == 0 {
 		return nil, nil
 	}
-	spans := make([]result.Span, len(faults))
-	for i, f := range faults {
-		spans[i] = result.Span{From: f.At, Till: f.Ends(r.Manifest.Plan.Duration)}
-	}
 	levels := levelSeconds(r)
 	var all []faultRow
 	for i := range r.Rows {
+		spans, found := spansOf(r, i, faults)
 		for k, recovery := range result.Recoveries(levels[i], spans) {
-			all = append(all, faultRow{row: &r.Rows[i], fault: faults[k], span: spans[k], Recovery: recovery})
+			all = append(all, faultRow{row: &r.Rows[i], fault: faults[k], span: spans[k], found: found[k], Recovery: recovery})
 		}
 	}
 	return all, nil
+}
+
+// spansOf says when the faults of a level were there, which a repair may have cut short, and
+// how long after the begin of each its target was found to be at fault.
+func spansOf(r *result.Run, level int, faults []chaos.Fault) ([]result.Span, []*time.Duration) {
+	spans, found := make([]result.Span, len(faults)), make([]*time.Duration, len(faults))
+	for i, f := range faults {
+		spans[i] = result.Span{From: f.At, Till: f.Ends(r.Manifest.Plan.Duration)}
+		for _, e := range r.Events {
+			at := time.Duration(e.Second * float64(time.Second))
+			switch {
+			case e.Level != level || e.Who != f.Target():
+			case e.Kind == "fault-over" && e.What == f.String() && at > f.At:
+				spans[i].Till = min(spans[i].Till, at)
+			case e.Kind == "alarm" && at >= f.At && at <= f.Ends(r.Manifest.Plan.Duration) && found[i] == nil:
+				after := at - f.At
+				found[i] = &after
+			}
+		}
+	}
+	return spans, found
 }
 
 // levelSeconds splits a run's series up by level.
@@ -58,12 +77,15 @@ func levelSeconds(r *result.Run) [][]result.Second {
 	return levels
 }
 
-func faultGrid(rows []faultRow) *Grid {
+func faultGrid(rows []faultRow, watched bool) *Grid {
 	g := &Grid{
 		Header: []string{
 			"machines", "protection", "policy", "fault", "before\n/s", "lowest\n/s", "failed\nduring", "of these\nrejected", "back\nafter",
 		},
 		Left: []bool{1: true, 2: true, 3: true, 8: true},
+	}
+	if watched {
+		g.Header = append(g.Header, "found\nafter")
 	}
 	for i := range rows {
 		f := &rows[i]
@@ -81,7 +103,15 @@ func faultGrid(rows []faultRow) *Grid {
 		if !protect.Windowed(f.row.Protection) {
 			policy = missing
 		}
-		g.Add(fmt.Sprint(f.row.Machines), f.row.Protection, policy, f.fault.String(), before, lowest, failed, rejected, back)
+		cells := []string{fmt.Sprint(f.row.Machines), f.row.Protection, policy, f.fault.String(), before, lowest, failed, rejected, back}
+		if watched {
+			found := missing
+			if f.found != nil {
+				found = decimal(f.found.Seconds(), -1) + " s"
+			}
+			cells = append(cells, found)
+		}
+		g.Add(cells...)
 	}
 	return g
 }
@@ -95,7 +125,7 @@ func writeFaults(w io.Writer, r *result.Run) error {
 	if _, err := fmt.Fprint(w, "\nFaults\n\n"); err != nil {
 		return err
 	}
-	if err := faultGrid(rows).Write(w); err != nil {
+	if err := faultGrid(rows, r.Manifest.Plan.Watch).Write(w); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(w, faultsLegend)
@@ -122,12 +152,17 @@ type faultJSON struct {
 	Rejected *uint64  `json:"rejected_total"`
 	Back     *float64 `json:"back_s"` // null if it was not seen
 	Why      string   `json:"back_why,omitempty"`
+	Found    *float64 `json:"found_s,omitempty"` // by the watch
 }
 
 func newFaultJSON(f *faultRow) faultJSON {
 	j := faultJSON{Fault: f.fault.String(), Before: f.Before, Why: f.Why}
 	if f.Begun {
 		j.Lowest, j.Failed, j.Rejected = &f.Lowest, &f.Failed, &f.Rejected
+	}
+	if f.found != nil {
+		found := f.found.Seconds()
+		j.Found = &found
 	}
 	if f.Back != nil {
 		back := float64(*f.Back) / float64(time.Second)

@@ -110,3 +110,33 @@ func TestPlotManyFaults(t *testing.T) {
 		}
 	}
 }
+
+// A fault that a repair ended is over with the repair, and says how soon it was found.
+func TestFaultsWatched(t *testing.T) {
+	r := surgeRun(t)
+	r.Manifest.Plan.Watch, r.Manifest.Plan.Faults = true, []string{"slow:brick-2,by=1ms@2s"}
+	for level := range r.Rows {
+		r.Events = append(r.Events,
+			result.Event{Level: level, Second: 1, Kind: "alarm", Who: "brick-2"}, // of something before
+			result.Event{Level: level, Second: 4, Kind: "alarm", Who: "brick-3"})
+	}
+	const level, slow = 1, "slow:brick-2,by=1ms@2s"
+	r.Events = append(r.Events,
+		result.Event{Level: level, Second: 4, Kind: "alarm", Who: "brick-2"},
+		result.Event{Level: level, Second: 4, Kind: "fault-over", Who: "brick-2", What: slow},
+		result.Event{Level: level, Second: 8, Kind: "alarm", Who: "brick-2"})
+	rows, err := faultRows(r)
+	if err != nil || len(rows) != len(r.Rows) {
+		t.Fatalf("%d rows, error %v", len(rows), err)
+	}
+	for i, f := range rows {
+		found, till := f.found != nil, f.span.Till
+		if found != (i == level) || (found && (*f.found != 2*time.Second || till != 4*time.Second)) || (!found && till != 12*time.Second) {
+			t.Errorf("level %d: found %v, over at %v", i, f.found, till)
+		}
+	}
+	var buf bytes.Buffer
+	if err := faultGrid(rows, true).Write(&buf); err != nil || strings.Count(buf.String(), "2 s") != 1 || !strings.Contains(buf.String(), "found") {
+		t.Errorf("error %v:\n%s", err, &buf)
+	}
+}

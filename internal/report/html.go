@@ -125,9 +125,12 @@ func newPageRun(r *result.Run) (pageRun, error) {
 		run.Levels = newPageGrid("", levelGrid(r.Rows, notes))
 		run.Notes = notes.texts
 	}
+	if text := auditText(r); text != "" {
+		run.Facts = append(run.Facts, [2]string{"audit", strings.TrimPrefix(text, auditWord)})
+	}
 	faults, err := faultRows(r)
 	if len(faults) > 0 {
-		run.Faults, run.Legend = newPageGrid("", faultGrid(faults)), faultsLegend
+		run.Faults, run.Legend = newPageGrid("", faultGrid(faults, r.Manifest.Plan.Watch)), faultsLegend
 	}
 	return run, err
 }

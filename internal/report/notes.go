@@ -67,7 +67,11 @@ func rowNotes(r *result.Row) []string {
 		if r.Lost == 1 {
 			are = "is on none of its bricks"
 		}
-		notes = append(notes, fmt.Sprintf("lost: %d of the acknowledged states %s", r.Lost, are))
+		text := fmt.Sprintf("lost: %d of the acknowledged states %s", r.Lost, are)
+		if n := r.Audit.Allowed; n > 0 {
+			text += fmt.Sprintf(", which is allowed for %d: all of these had failed since", n)
+		}
+		notes = append(notes, text)
 	}
 	return append(notes, fold(r.Notes)...)
 }

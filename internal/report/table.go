@@ -43,6 +43,9 @@ func runTable(w io.Writer, r *result.Run) error {
 	if err := notes.write(w); err != nil {
 		return err
 	}
+	if err := writeAudit(w, r); err != nil {
+		return err
+	}
 	if err := writeFaults(w, r); err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func BenchmarkEvents(b *testing.B) {
 			b.Run(fmt.Sprintf("%d/%s", machines, protection), func(b *testing.B) {
 				cfg := testConfig(b, []int{machines}, protection)
 				cfg.Plan.Duration = 24 * time.Hour
-				l, err := newLevel(cfg, loadgen.Points(&cfg.Plan)[0])
+				l, err := newLevel(nil, cfg, loadgen.Points(&cfg.Plan)[0])
 				if err != nil {
 					b.Fatal(err)
 				}

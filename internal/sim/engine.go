@@ -31,7 +31,9 @@ type engine struct {
 	size     int // of a state on the wire, in bytes
 	faults   faults
 	changes  []Change
-	witness  Witness // nil is nobody; see its hooks
+	guard    *guard       // nil is none
+	witness  Witness      // nil is nobody; see its hooks
+	givenUp  func() error // says why the level is given up; nil is never
 }
 
 // machine is a load machine in the engine.
@@ -48,16 +50,25 @@ type node struct {
 	store   *brick.Store
 	armed   time.Duration // the wake that is planned; 0 is none
 	in, out link
-	life    uint32 // of its process; see dead
+	life    uint32        // of its process; see dead
+	born    time.Duration // when its process was started anew; 0 is with the level
 	way     impairment
 	bonds   []bond // by machine; nil while it has never died
 	kills   int
 	full    uint64 // writes that former lives refused for want of memory
+	corrupt uint64 // copies that former lives found so
 }
 
-// run handles all events until the virtual time end.
+// abandonEvery is how many events are handled between two looks at whether the level has been given
+// up: a few milliseconds' worth, at the cost of nothing.
+const abandonEvery = 1 << 13
+
+// run handles all events until the virtual time end, unless the level is given up before.
 func (e *engine) run(end time.Duration) {
-	for {
+	for n := 1; ; n++ {
+		if n%abandonEvery == 0 && e.abandoned() != nil {
+			return
+		}
 		ev, ok := e.events.pop(end)
 		if !ok {
 			break
@@ -66,6 +77,14 @@ func (e *engine) run(end time.Duration) {
 		e.handle(&ev)
 	}
 	e.now = end
+}
+
+// abandoned returns why the level has been given up, or nil.
+func (e *engine) abandoned() error {
+	if e.givenUp == nil {
+		return nil
+	}
+	return e.givenUp()
 }
 
 func (e *engine) handle(ev *event) {

@@ -22,6 +22,7 @@ const (
 	protectionChanges // who is the change
 	heartbeatIsDue    // who is the brick
 	heartbeatArrives  // who is the brick, slot the machine
+	guardLooks
 )
 
 // event is something that will happen. Events of the same instant happen in the

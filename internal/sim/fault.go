@@ -17,6 +17,7 @@ type fault struct {
 	chaos.Fault
 	begin, end time.Duration // [begin, end)
 	active     bool
+	cured      time.Duration // when a repair ended it early; 0 is never
 }
 
 // faults is what a level has of them. What is wrong with a brick at any instant follows from
@@ -24,8 +25,10 @@ type fault struct {
 // way, and each ends on its own.
 type faults struct {
 	all     []fault
-	setting protect.Setting // of a brick that is back
-	memory  int64           // of its store, in bytes
+	setting protect.Setting   // of a brick that is back
+	memory  int64             // of its store, in bytes
+	seed    uint64            // of bits that flip
+	scale   func(int64) int64 // from bytes of real states to those of the simulator's
 }
 
 // planFaults plans the begin and the end of every fault. Second 0 of the series is at zero,
@@ -44,7 +47,9 @@ func (e *engine) planFaults(all []chaos.Fault, zero, end time.Duration) {
 			continue
 		}
 		e.events.push(event{at: f.begin, kind: faultBegins, who: uint32(i)})
-		e.events.push(event{at: f.end, kind: faultEnds, who: uint32(i)})
+		if f.Kind != chaos.Flip { // which is over at once
+			e.events.push(event{at: f.end, kind: faultEnds, who: uint32(i)})
+		}
 	}
 }
 
@@ -65,17 +70,26 @@ func (e *engine) handleFault(ev *event) {
 		e.heartbeat(ev.who)
 	case heartbeatArrives:
 		e.hear(ev.who, ev.slot)
+	case guardLooks:
+		e.look()
 	}
 }
 
 // turn begins or ends a fault.
 func (e *engine) turn(i uint32, active bool) {
 	f := &e.faults.all[i]
+	if f.cured != 0 {
+		return
+	}
 	f.active = active
 	if active {
 		e.sawFault(FaultBegins, &f.Fault)
 	} else {
 		e.sawFault(FaultEnds, &f.Fault)
+	}
+	if f.Kind == chaos.Flip {
+		e.flip(i, &f.Fault)
+		return
 	}
 	e.afflict(uint32(f.Brick - 1))
 }
@@ -84,27 +98,25 @@ func (e *engine) turn(i uint32, active bool) {
 func (e *engine) afflict(i uint32) {
 	n := &e.bricks[i]
 	var defect brick.Defect
-	way, dead := impairment{delays: n.way.delays[:0]}, false
+	way, dead, filled := impairment{delays: n.way.delays[:0]}, false, int64(0)
 	for k := range e.faults.all {
 		f := &e.faults.all[k]
 		if !f.active || uint32(f.Brick-1) != i {
 			continue
 		}
 		switch f.Kind {
-		case chaos.Kill:
+		case chaos.Kill, chaos.FlipCrash:
 			dead = true
+		case chaos.Fill:
+			filled += e.faults.bytes(&f.Fault)
 		case chaos.Stall:
 			defect.StallUntil = max(defect.StallUntil, f.end)
 		case chaos.Slow:
 			defect.Slow += f.By
 		case chaos.Drop:
 			defect.Drop = either(defect.Drop, f.Share)
-		case chaos.Partition:
-			way.cut = true
-		case chaos.Loss:
-			way.loss = either(way.loss, f.Share)
-		case chaos.Delay:
-			way.delays = append(way.delays, delay{by: f.By, jitter: float64(f.Jitter) / float64(f.By)})
+		default:
+			way.add(&f.Fault)
 		}
 	}
 	n.queue.Break(e.now, defect)
@@ -115,7 +127,41 @@ func (e *engine) afflict(i uint32) {
 	case !dead && n.dead():
 		e.revive(i, n)
 	}
+	n.store.Fill(filled)
 	e.hangUp(i, n)
+}
+
+// add takes in a fault of the brick's connection to the network.
+func (w *impairment) add(f *chaos.Fault) {
+	switch f.Kind {
+	case chaos.Partition:
+		w.cut = true
+	case chaos.Loss:
+		w.loss = either(w.loss, f.Share)
+	case chaos.Delay:
+		w.delays = append(w.delays, delay{by: f.By, jitter: float64(f.Jitter) / float64(f.By)})
+	}
+}
+
+// bytes returns how much of a brick's memory a fault takes away.
+func (f *faults) bytes(fill *chaos.Fault) int64 {
+	if fill.Bytes > 0 {
+		return f.scale(fill.Bytes)
+	}
+	return int64(fill.Share * float64(f.memory))
+}
+
+// flip turns bits of what a brick holds over. Machines know from then on that it may have lost
+// something: what a bit of a name takes away, no answer tells from what was never there.
+func (e *engine) flip(k uint32, f *chaos.Fault) {
+	i := uint32(f.Brick - 1)
+	seed := e.faults.seed ^ uint64(k+1)<<32 ^ uint64(f.Brick)
+	for _, struck := range e.bricks[i].store.Flip(e.now, seed, max(1, f.Bits)) {
+		e.sawFlip(i, &struck)
+	}
+	for m := range e.machines {
+		e.machines[m].core.Damaged(e.now, f.Brick)
+	}
 }
 
 // either is the share that one or both of two shares hit.
@@ -144,6 +190,7 @@ func (e *engine) kill(i uint32, n *node) {
 	var s session.BrickStats
 	n.store.Stats(&s)
 	n.full += s.Full
+	n.corrupt += s.Corrupt
 	*n.store = *brick.NewStore(e.faults.memory)
 	n.queue.Reset(func(op brick.Op) { e.messages.give(op.From) })
 	n.armed, n.in, n.out = 0, link{}, link{}
@@ -165,6 +212,7 @@ func (n *node) lost(machine uint32) bool { return n.bonds != nil && n.bonds[mach
 func (e *engine) revive(i uint32, n *node) {
 	e.saw(Revived, 0, i)
 	n.life++
+	n.born = e.now
 	n.queue.Set(e.faults.setting)
 	first := time.Duration(e.rng.Float64() * float64(announceEvery))
 	e.events.push(event{at: e.now + first, kind: brickAnnounces, who: i, slot: n.life})

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"context"
 	"math"
 	"slices"
 	"testing"
@@ -19,7 +18,7 @@ import (
 // begun returns a level that is about to begin.
 func begun(t testing.TB, cfg *Config) *level {
 	t.Helper()
-	l, err := newLevel(cfg, loadgen.Points(&cfg.Plan)[0])
+	l, err := newLevel(nil, cfg, loadgen.Points(&cfg.Plan)[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,6 +214,10 @@ func drawFaults(t *rapid.T) []chaos.Fault {
 			}
 		case chaos.Drop, chaos.Loss:
 			f.Share = rapid.Float64Range(0.01, 1).Draw(t, "share")
+		case chaos.Fill:
+			f.Bytes = rapid.Int64Range(1<<20, 2<<30).Draw(t, "bytes")
+		case chaos.Flip:
+			f.Bits, f.For = rapid.IntRange(1, 2000).Draw(t, "bits"), 0
 		}
 		return f
 	})
@@ -238,27 +241,32 @@ func TestFaultsOverlap(t *testing.T) {
 			}
 		}
 		l = begun(t, cfg)
-		if err := l.run(context.Background()); err != nil {
+		if err := l.run(); err != nil {
 			rt.Fatal(err)
 		}
-		for i := range l.engine.bricks {
-			n := &l.engine.bricks[i]
-			if n.dead() || n.way.cut || n.way.loss != 0 || len(n.way.delays) > 0 || n.queue.Defect() != (brick.Defect{}) {
-				rt.Errorf("brick-%d after the level: %+v, %+v", i+1, n, n.queue.Defect())
-			}
-		}
-		for i := range l.engine.machines {
-			if n := l.engine.machines[i].core.Reachable(); n != 3 {
-				rt.Errorf("machine %d reaches %d bricks after the level", i, n)
-			}
-		}
-		if all, free := len(l.engine.messages.pages)<<pageBits, len(l.engine.messages.free); free != all {
-			rt.Errorf("%d messages of %d are still in use", all-free, all)
-		}
-		if l.audit.Wrong+l.audit.Unknown > 0 {
-			rt.Errorf("audit %+v", l.audit)
-		}
+		checkHealthy(rt, l)
 	})
+}
+
+// checkHealthy checks a level that is over and read back.
+func checkHealthy(rt *rapid.T, l *level) {
+	for i := range l.engine.bricks {
+		n := &l.engine.bricks[i]
+		if n.dead() || n.way.cut || n.way.loss != 0 || len(n.way.delays) > 0 || n.queue.Defect() != (brick.Defect{}) || n.store.Filled() != 0 {
+			rt.Errorf("brick-%d after the level: %+v, %+v", i+1, n, n.queue.Defect())
+		}
+	}
+	for i := range l.engine.machines {
+		if n := l.engine.machines[i].core.Reachable(); n != 3 {
+			rt.Errorf("machine %d reaches %d bricks after the level", i, n)
+		}
+	}
+	if all, free := len(l.engine.messages.pages)<<pageBits, len(l.engine.messages.free); free != all {
+		rt.Errorf("%d messages of %d are still in use", all-free, all)
+	}
+	if a := &l.audit; a.Stale+a.Unknown+a.Unread > 0 || a.Lost != a.Allowed {
+		rt.Errorf("audit %+v", l.audit)
+	}
 }
 
 // wanted is what the faults active at a time make of a brick, worked out without the engine.
@@ -267,6 +275,7 @@ type wanted struct {
 	drop, loss    float64
 	cut, dead     bool
 	delays        int
+	filled        int64
 }
 
 func wantedOf(cfg *Config, id session.BrickID, at time.Duration) (w wanted) {
@@ -292,7 +301,10 @@ func wantedOf(cfg *Config, id session.BrickID, at time.Duration) (w wanted) {
 		return share
 	}
 	w.drop, w.loss = 1-escapes(active(chaos.Drop)), 1-escapes(active(chaos.Loss))
-	w.cut, w.dead = len(active(chaos.Partition)) > 0, len(active(chaos.Kill)) > 0
+	w.cut, w.dead = len(active(chaos.Partition)) > 0, len(active(chaos.Kill))+len(active(chaos.FlipCrash)) > 0
+	for _, f := range active(chaos.Fill) {
+		w.filled += f.Bytes * (16 + 80) / (8192 + 80) // the simulator's states have 16 bytes
+	}
 	w.delays = len(active(chaos.Delay))
 	return w
 }
@@ -300,7 +312,7 @@ func wantedOf(cfg *Config, id session.BrickID, at time.Duration) (w wanted) {
 // checkNode compares a brick with what the faults active at that time say of it.
 func checkNode(t *rapid.T, cfg *Config, i uint32, n *node, at time.Duration) {
 	d := n.queue.Defect()
-	got := wanted{d.Slow, d.StallUntil, d.Drop, n.way.loss, n.way.cut, n.dead(), len(n.way.delays)}
+	got := wanted{d.Slow, d.StallUntil, d.Drop, n.way.loss, n.way.cut, n.dead(), len(n.way.delays), n.store.Filled()}
 	want := wantedOf(cfg, session.BrickID(i+1), at)
 	if math.Abs(got.drop-want.drop) < 1e-9 && math.Abs(got.loss-want.loss) < 1e-9 {
 		got.drop, got.loss = want.drop, want.loss // but for rounding

@@ -19,12 +19,11 @@ import (
 )
 
 // A level ends like a live one: the users stop, what is in flight has graceTime beyond
-// the time-out to end, the bricks' inboxes are emptied, and the users' last states are read back.
+// the time-out to end, the bricks' inboxes are emptied, and what users wrote is read back.
 const (
-	joinWithin  = time.Second // the users of a level begin within it
-	graceTime   = time.Second
-	auditWithin = 5 * time.Second
-	auditEvery  = time.Millisecond
+	joinWithin = time.Second // the users of a level begin within it
+	graceTime  = time.Second
+	auditEvery = time.Millisecond
 )
 
 // The streams of a level's seed; the machines use streams of their own.
@@ -41,6 +40,7 @@ type Config struct {
 	Run     string   // its name
 	Faults  []chaos.Fault
 	Changes []Change
+	Watch   bool // the bricks are watched, and restarted when they are at fault
 
 	Memory     int64   // bound of a brick's states, in bytes; 0 is brick.DefaultMemory
 	InboxBytes int64   // bound of a brick's inbox; 0 is brick.DefaultInboxBytes
@@ -68,17 +68,21 @@ func (punctual) Lag(_, _ time.Duration) {}
 // Level simulates one point of a plan. It depends on nothing but its arguments, and
 // gives up only when ctx ends.
 func Level(ctx context.Context, cfg *Config, p loadgen.Point) (result.Level, error) {
-	l, err := newLevel(cfg, p)
+	l, err := newLevel(ctx.Err, cfg, p)
+	if ctx.Err() != nil {
+		return result.Level{}, ctx.Err()
+	}
 	if err != nil {
 		return result.Level{}, fmt.Errorf("simulate %d machines: %w", p.Machines, err)
 	}
-	if err := l.run(ctx); err != nil {
+	if err := l.run(); err != nil {
 		return result.Level{}, err
 	}
 	return l.result()
 }
 
-func newLevel(cfg *Config, p loadgen.Point) (*level, error) {
+// newLevel makes a level at its start. It looks at givenUp, as the level will later; nil is never.
+func newLevel(givenUp func() error, cfg *Config, p loadgen.Point) (*level, error) {
 	l := &level{cfg: cfg, point: p, protection: p.Protection}
 	if l.protection == "" {
 		l.protection = protect.On.String() // what embedded bricks of a live run start with
@@ -96,7 +100,7 @@ func newLevel(cfg *Config, p loadgen.Point) (*level, error) {
 	}
 	l.rec = loadgen.NewRecorder(cfg.Plan.Warmup, int(cfg.Plan.Duration/time.Second), 0, p.Machines)
 	l.rec.KeepTotals()
-	e := &engine{now: epoch, size: cfg.Plan.Size, rng: rand.New(rand.NewPCG(p.Seed, networkStream))}
+	e := &engine{now: epoch, size: cfg.Plan.Size, rng: rand.New(rand.NewPCG(p.Seed, networkStream)), givenUp: givenUp}
 	e.events = newEvents(spanOf((p.Machines + chaos.Surges(cfg.Faults)) * cfg.Plan.Threads))
 	e.network = Network{OneWay: cfg.Profile.Network.OneWay}
 	if cfg.Network != nil {
@@ -105,17 +109,29 @@ func newLevel(cfg *Config, p loadgen.Point) (*level, error) {
 	l.engine = e
 	e.witness = cfg.Witness
 	l.makeBricks(setting)
-	l.makeMachines(policy)
+	if err := l.makeMachines(policy); err != nil {
+		return nil, err
+	}
 	zero := epoch + cfg.Plan.Warmup
 	e.planFaults(cfg.Faults, zero, zero+cfg.Plan.Duration)
 	e.planChanges(cfg.Changes, zero)
 	e.planHeartbeats()
+	e.planGuard(cfg.Watch, zero+cfg.Plan.Duration)
 	l.rec.Start(e.now)
 	l.beginWatch()
 	for i := range e.bricks {
 		e.bricks[i].queue.Stubs(len(e.machines))
 	}
+	return l, l.begin(setting)
+}
+
+// begin lets the machines meet the bricks, and their users start.
+func (l *level) begin(setting protect.Setting) error {
+	e := l.engine
 	for i := range e.machines {
+		if err := e.abandoned(); err != nil {
+			return err
+		}
 		m := &e.machines[i]
 		for id := range e.bricks {
 			e.saw(Met, m.index, uint32(id))
@@ -124,7 +140,7 @@ func newLevel(cfg *Config, p loadgen.Point) (*level, error) {
 		m.core.Start(e.now)
 		e.arm(m, m.core.Next())
 	}
-	return l, nil
+	return nil
 }
 
 // spanOf chooses the slots of the event queue: a user is good for some hundred events a
@@ -139,11 +155,15 @@ func (l *level) makeBricks(setting protect.Setting) {
 	model := l.cfg.Profile.Processor
 	model.Put, model.Get, model.PerKiB = model.Mean(false, size), model.Mean(true, size), 0
 	scale := func(bound, overhead int64) int64 {
-		return bound * (loadgen.MinSize + overhead) / (int64(size) + overhead)
+		scaled := bound * (loadgen.MinSize + overhead) / (int64(size) + overhead)
+		return max(scaled, min(bound, 1)) // a bound of zero is none to those who take it
 	}
 	l.memory = scale(cmp.Or(l.cfg.Memory, brick.DefaultMemory), brick.StateOverhead)
 	l.inbox = scale(cmp.Or(l.cfg.InboxBytes, brick.DefaultInboxBytes), brick.OpOverhead)
-	l.engine.faults = faults{setting: setting, memory: l.memory}
+	l.engine.faults = faults{
+		setting: setting, memory: l.memory, seed: l.point.Seed,
+		scale: func(bytes int64) int64 { return scale(bytes, brick.StateOverhead) },
+	}
 	l.engine.bricks = make([]node, l.cfg.Plan.Bricks)
 	for i, seed := range brickSeeds(l.point, len(l.engine.bricks)) {
 		store := brick.NewStore(l.memory)
@@ -162,7 +182,7 @@ func brickSeeds(p loadgen.Point, bricks int) []uint64 {
 	return seeds
 }
 
-func (l *level) makeMachines(policy protect.Policy) {
+func (l *level) makeMachines(policy protect.Policy) error {
 	plan, users := &l.cfg.Plan, l.cfg.Profile.Users
 	ids := make([]session.BrickID, plan.Bricks)
 	for i := range ids {
@@ -177,36 +197,45 @@ func (l *level) makeMachines(policy protect.Policy) {
 		},
 	}
 	l.engine.machines = make([]machine, l.point.Machines+chaos.Surges(l.cfg.Faults))
-	l.addMachines(cfg, 0, l.point.Machines)
+	if err := l.addMachines(cfg, 0, l.point.Machines); err != nil {
+		return err
+	}
 	for _, g := range l.guests() {
 		cfg.Begin, cfg.End = g.Begin, g.End
-		l.addMachines(cfg, g.First, g.Machines)
+		if err := l.addMachines(cfg, g.First, g.Machines); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // addMachines makes machines that are alike but for their numbers.
-func (l *level) addMachines(cfg loadgen.MachineConfig, first, machines int) {
+func (l *level) addMachines(cfg loadgen.MachineConfig, first, machines int) error {
 	for i := first; i < first+machines; i++ {
+		if err := l.engine.abandoned(); err != nil {
+			return err
+		}
 		m := &l.engine.machines[i]
 		*m = machine{e: l.engine, index: uint32(i)}
 		cfg.ID, cfg.Watch = i, l.engine.watch()
 		m.core = loadgen.NewMachine(cfg, m, punctual{l.rec})
 	}
+	return nil
 }
 
 func (l *level) guests() []loadgen.Guests {
 	return loadgen.GuestsOf(l.cfg.Faults, l.point.Machines, l.cfg.Plan.Warmup, l.cfg.Plan.Duration)
 }
 
-func (l *level) run(ctx context.Context) error {
+// run plays the level to its end. It gives up when the engine does, and returns why.
+func (l *level) run() error {
 	e, plan := l.engine, &l.cfg.Plan
 	end := epoch + plan.Warmup + plan.Duration
 	for at := epoch; at < end; {
 		at += time.Second
-		if err := ctx.Err(); err != nil {
-			return err
+		if e.run(at); e.abandoned() != nil {
+			return e.abandoned()
 		}
-		e.run(at)
 		if at == epoch+plan.Warmup {
 			l.warm = l.copies()
 		}
@@ -215,12 +244,14 @@ func (l *level) run(ctx context.Context) error {
 	for i := range e.machines {
 		e.machines[i].core.Stop()
 	}
-	e.run(e.now + plan.Timeout + graceTime)
-	l.readBack()
-	return nil
+	if e.run(e.now + plan.Timeout + graceTime); e.abandoned() == nil {
+		l.readBack()
+	}
+	return e.abandoned()
 }
 
-// readBack lets the users read their last states from bricks that have nothing else to do.
+// readBack lets the users read from bricks that have nothing else to do what they wrote and
+// what has not expired.
 func (l *level) readBack() {
 	e := l.engine
 	for i := range e.bricks {
@@ -230,15 +261,21 @@ func (l *level) readBack() {
 	}
 	e.saw(InboxesEmpty, 0, 0)
 	for i := range e.machines {
-		e.machines[i].core.BeginAudit()
+		e.machines[i].core.BeginAudit(e.now)
 	}
-	for more, till := true, e.now+auditWithin; more && e.now < till; e.run(e.now + auditEvery) {
-		more = false
-		for i := range e.machines {
-			m := &e.machines[i]
-			more = m.core.StepAudit(e.now) || more
-			e.arm(m, m.core.Next())
-			e.saw(Settled, m.index, 0)
+	plan := &l.cfg.Plan
+	turns := loadgen.NewAuditTurns(len(e.machines), loadgen.AuditRoom(&l.cfg.Profile.Processor, plan.Bricks, plan.Size, plan.Timeout))
+	state := func(i int) (int, bool) { return e.machines[i].core.Auditing() }
+	ask := func(i int) bool {
+		m := &e.machines[i]
+		asked := m.core.StepAudit(e.now)
+		e.arm(m, m.core.Next())
+		e.saw(Settled, m.index, 0)
+		return asked
+	}
+	for till := e.now + plan.AuditWithin(); turns.Step(state, ask) && e.now < till; {
+		if e.run(e.now + auditEvery); e.abandoned() != nil {
+			return
 		}
 	}
 	for i := range e.machines {

@@ -33,7 +33,7 @@ func (l *level) result() (result.Level, error) {
 	}
 	return result.Level{
 		Row: l.row(tally, seconds), Seconds: seconds, Histograms: tally.Histograms(),
-		Events: loadgen.FaultEvents(l.point.Index, l.cfg.Faults, l.cfg.Plan.Duration),
+		Events: l.happened(),
 	}, nil
 }
 
@@ -41,8 +41,8 @@ func (l *level) row(tally *loadgen.Tally, seconds []result.Second) result.Row {
 	m := result.Measured{
 		Run: l.cfg.Run, Mode: result.Sim, Profile: l.cfg.Profile.Name, Policy: l.point.Policy, Protection: l.protection,
 		Machines: l.point.Machines, Threads: l.cfg.Plan.Threads, Seconds: seconds,
-		Latency: tally.Histograms().OK(), Lost: tally.Lost() + l.audit.Lost, Notes: l.notes(),
-		Faulty: len(l.cfg.Faults) > 0,
+		Latency: tally.Histograms().OK(), Lost: tally.Lost() + l.audit.Lost - l.audit.Told, Audit: l.audit.Audit, Notes: l.notes(),
+		Faulty: len(l.cfg.Faults) > 0 || l.engine.guard.repairs() > 0,
 	}
 	for _, n := range l.rec.PerMachine() {
 		m.MachineGoodput = append(m.MachineGoodput, float64(n))
@@ -73,12 +73,12 @@ func (l *level) notes() []string {
 		if full := s.Full + n.full; full > 0 {
 			notes = append(notes, fmt.Sprintf("%s refused %d writes, its memory full", session.BrickID(i+1), full))
 		}
+		if corrupt := s.Corrupt + n.corrupt; corrupt > 0 {
+			notes = append(notes, fmt.Sprintf("%s found %d of its copies corrupt, and returned none of them", session.BrickID(i+1), corrupt))
+		}
 		if n.kills > 0 {
 			notes = append(notes, fmt.Sprintf("%s died %d times and came back empty", session.BrickID(i+1), n.kills))
 		}
-	}
-	if n := l.audit.Unknown + l.audit.Wrong; n > 0 {
-		notes = append(notes, fmt.Sprintf("the audit got no answer for %d states and a wrong one for %d", l.audit.Unknown, l.audit.Wrong))
 	}
 	return notes
 }

@@ -12,7 +12,7 @@ func warmed(t *testing.T, machines int, protection string, after time.Duration) 
 	t.Helper()
 	cfg := testConfig(t, []int{machines}, protection)
 	cfg.Plan.Duration = 24 * time.Hour
-	l, err := newLevel(cfg, loadgen.Points(&cfg.Plan)[0])
+	l, err := newLevel(nil, cfg, loadgen.Points(&cfg.Plan)[0])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package sim
 import (
 	"time"
 
+	"github.com/ssmctl/ssmctl/internal/brick"
 	"github.com/ssmctl/ssmctl/internal/chaos"
 	"github.com/ssmctl/ssmctl/internal/loadgen"
 	"github.com/ssmctl/ssmctl/internal/protect"
@@ -40,6 +41,7 @@ const (
 	Protected                // a brick's protection changes
 	FaultBegins              // see Fault
 	FaultEnds                // see Fault
+	Flipped                  // a bit of what a brick holds turns over; see Struck
 	UsersStop                // no user begins again
 	InboxesEmpty             // every brick lets go of what waited; the audit begins
 	Over                     // the audit is done
@@ -59,6 +61,7 @@ type Sight struct {
 	Completion *stub.Completion // Ended
 	Setting    protect.Setting  // Protected
 	Fault      *chaos.Fault     // FaultBegins, FaultEnds
+	Struck     *brick.Flipped   // Flipped
 }
 
 // World lets a witness look around.
@@ -93,6 +96,9 @@ func (w World) Held(now time.Duration, id session.BrickID, r *session.Request) (
 // Bounds are those of a brick's memory and inbox, in bytes. They are smaller than the
 // configured ones as the simulator's states are.
 func (w World) Bounds() (memory, inbox int64) { return w.l.memory, w.l.inbox }
+
+// Filled is what a fault takes of a brick's memory, on the same scale.
+func (w World) Filled(f *chaos.Fault) int64 { return w.l.engine.faults.bytes(f) }
 
 func (l *level) beginWatch() {
 	if w := l.engine.witness; w != nil {
@@ -144,6 +150,13 @@ func (e *engine) sawFault(what What, f *chaos.Fault) {
 	if e.witness != nil {
 		shown := *f
 		e.witness.See(&Sight{What: what, Now: e.now, Brick: f.Brick, Fault: &shown})
+	}
+}
+
+func (e *engine) sawFlip(i uint32, f *brick.Flipped) {
+	if e.witness != nil {
+		shown := *f
+		e.witness.See(&Sight{What: Flipped, Now: e.now, Brick: session.BrickID(i + 1), Struck: &shown})
 	}
 }
 

@@ -84,6 +84,9 @@ func (m *machine) ended(d *stub.Completion) {
 	}
 	delete(m.open, d.Tag)
 	a.ended = true
+	if a.Op == session.Read {
+		m.k.told(a, d)
+	}
 	late := m.k.now > a.deadline || (m.k.now == a.deadline && d.Outcome == session.OK && len(a.legs) > 0)
 	early := d.Outcome == session.Timeout && m.k.now < a.deadline
 	if late || early {
@@ -115,6 +118,9 @@ func (m *machine) endedWrite(a *attempt, d *stub.Completion) {
 	wq := m.k.c.WQ
 	if d.Outcome != session.OK {
 		m.checkFailure(a, d.Outcome, m.all(), m.k.c.W)
+		if len(a.legs) == 0 { // no brick has heard of it
+			delete(m.k.writes.states, name{a.Key, a.Version})
+		}
 		return
 	}
 	c := &d.Cookie
@@ -184,8 +190,8 @@ func (m *machine) checkGivenUp(a *attempt, d *stub.Completion) {
 		if !asked && m.up[id-1] && !bounded {
 			m.failf(Durable, 0, "a read of machine %d ended as %s though it had not asked %s", m.index, d.Outcome, id)
 		}
-		if d.Lost && s != nil && m.k.holds(id, s) {
-			m.failf(Durable, 0, "a read of machine %d calls a state lost that %s holds", m.index, id)
+		if (d.Lost || d.Corrupt) && s != nil && m.k.holds(id, s) {
+			m.failf(Durable, 0, "a read of machine %d calls a state gone that %s holds", m.index, id)
 		}
 	}
 }

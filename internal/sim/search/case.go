@@ -8,6 +8,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/ssmctl/ssmctl/internal/brick"
 	"github.com/ssmctl/ssmctl/internal/chaos"
 	"github.com/ssmctl/ssmctl/internal/loadgen"
 	"github.com/ssmctl/ssmctl/internal/profile"
@@ -145,6 +146,9 @@ func (c *Case) check(faults []chaos.Fault) error {
 	if err := c.checkNumbers(); err != nil {
 		return err
 	}
+	if err := c.checkBurden(faults); err != nil {
+		return err
+	}
 	if _, err := protect.ParseSetting(c.Protection); err != nil {
 		return err
 	}
@@ -157,25 +161,69 @@ func (c *Case) check(faults []chaos.Fault) error {
 	return chaos.Check(faults, c.Bricks, time.Duration(c.Duration))
 }
 
-// checkNumbers also holds the case to a size that a replay can bear.
+// What a replay can bear. Cases that are drawn stay far below.
+const (
+	mostMachines = 1000
+	mostBricks   = 100
+	mostUsers    = 10_000
+	mostRate     = 10_000      // attempts per second
+	mostInFlight = 100_000     // of an open loop
+	mostAttempts = 1_000_000   // in all: minutes, and at the very most a gigabyte
+	mostBytes    = 1 << 40     // of a bound: the simulator scales it and must not overflow
+	slowestLink  = time.Minute // for a message, lest what waits for the link adds up to centuries
+)
+
+// attempts is how many there may be, at the most: every user without a wait for answers, or the
+// rate of an open loop.
+func (c *Case) attempts(users int) float64 {
+	seconds := time.Duration(c.Warmup + c.Duration).Seconds()
+	if c.Rate > 0 {
+		return c.Rate * seconds * float64(users) / float64(c.Machines*c.Threads) // guests bring theirs
+	}
+	return float64(users) * seconds / (time.Duration(min(c.Own, c.Turn)) / 2).Seconds()
+}
+
+// checkBurden holds the case to a size that a replay can bear, once its numbers are sound.
+func (c *Case) checkBurden(faults []chaos.Fault) error {
+	users := (c.Machines + chaos.Surges(faults)) * c.Threads
+	if users > mostUsers {
+		return fmt.Errorf("machines, threads: %d users, with those of surges: choose at most %d", users, mostUsers)
+	}
+	if n := c.attempts(users); n > mostAttempts {
+		return fmt.Errorf("rate, or users by their own time or turn, make up to %.3g attempts in %v: choose fewer or a shorter duration, for at most %d",
+			n, time.Duration(c.Warmup+c.Duration), mostAttempts)
+	}
+	return nil
+}
+
+// bound reports whether a bound is left out, or has room for one thing that weighs so much.
+func bound(bytes, least int64) bool { return bytes == 0 || (bytes >= least && bytes <= mostBytes) }
+
+// checkNumbers looks at each number by itself.
 func (c *Case) checkNumbers() error {
 	within := func(n, lo, hi float64) bool { return n >= lo && n <= hi }
 	seconds := func(s Span, least time.Duration) bool {
 		d := time.Duration(s)
 		return d >= least && d <= time.Hour && d%time.Second == 0
 	}
+	state, op := int64(c.Size)+brick.StateOverhead, int64(c.Size)+brick.OpOverhead
+	link := math.Ceil(float64(op) / slowestLink.Seconds())
 	for _, f := range []struct {
 		good bool
 		want string
 	}{
-		{within(float64(c.Bricks), 1, 1000), "bricks: choose 1 to 1000"},
-		{within(float64(c.Machines), 1, 1000), "machines: choose 1 to 1000"},
-		{within(float64(c.Threads), 1, 1000), "threads: choose 1 to 1000"},
+		{within(float64(c.Bricks), 1, mostBricks), fmt.Sprintf("bricks: choose 1 to %d", mostBricks)},
+		{within(float64(c.Machines), 1, mostMachines), fmt.Sprintf("machines: choose 1 to %d", mostMachines)},
+		{within(float64(c.Threads), 1, mostUsers), fmt.Sprintf("threads: choose 1 to %d", mostUsers)},
 		{seconds(c.Warmup, 0), "warmup: choose whole seconds, up to 1h"},
 		{seconds(c.Duration, time.Second), "duration: choose whole seconds, 1s to 1h"},
 		{within(float64(c.Timeout), float64(time.Millisecond), float64(time.Minute)), "timeout: choose 1ms to 1m"},
 		{within(float64(c.Size), loadgen.MinSize, loadgen.MaxSize), "size: choose 16 to 67108864 bytes"},
-		{within(min(c.Rate, float64(c.Memory), float64(c.Inbox), c.LinkRate), 0, math.MaxInt64), "rate, memory, inbox, link_rate: choose 0 or more"},
+		{within(c.Rate, 0, mostRate), fmt.Sprintf("rate: choose 0, or up to %d a second", mostRate)},
+		{c.Rate*time.Duration(c.Timeout).Seconds() <= mostInFlight, fmt.Sprintf("rate, timeout: choose less of one, for at most %d in flight", mostInFlight)},
+		{bound(c.Memory, state), fmt.Sprintf("memory: choose 0, or %d bytes, which is one state of this size, to %d", state, int64(mostBytes))},
+		{bound(c.Inbox, op), fmt.Sprintf("inbox: choose 0, or %d bytes, which is one write of this size, to %d", op, int64(mostBytes))},
+		{c.LinkRate == 0 || within(c.LinkRate, link, mostBytes), fmt.Sprintf("link_rate: choose 0, or %.0f bytes a second, which is a state of this size in %v, to %d", link, slowestLink, int64(mostBytes))},
 		{within(c.NetworkJitter, 0, 1), "network_jitter: choose 0 to 1"},
 		{within(c.Loss, 0, 1), "loss: choose 0 to 1"},
 		{min(c.Own, c.Turn) >= Span(time.Millisecond), "own, turn: choose 1ms or more"},

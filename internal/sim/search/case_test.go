@@ -3,9 +3,11 @@ package search
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"os"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Every case that is drawn can be run, keeps its file's form, and is drawn again the same.
@@ -57,11 +59,27 @@ func TestReadRefuses(t *testing.T) {
 		return fileOf(t, &c)
 	}
 	for name, file := range map[string]string{
-		"nothing":              "",
-		"no JSON":              "seed: 1",
-		"two things":           whole + whole,
-		"an unknown field":     strings.Replace(whole, `"seed"`, `"sead"`, 1),
-		"no bricks":            with(func(c *Case) { c.Bricks = 0 }),
+		"nothing":             "",
+		"no JSON":             "seed: 1",
+		"two things":          whole + whole,
+		"an unknown field":    strings.Replace(whole, `"seed"`, `"sead"`, 1),
+		"no bricks":           with(func(c *Case) { c.Bricks = 0 }),
+		"room for no state":   with(func(c *Case) { c.Memory = 1 }),
+		"almost for a state":  with(func(c *Case) { c.Memory = int64(c.Size) + 79 }),
+		"too much memory":     with(func(c *Case) { c.Memory = 1 << 62 }),
+		"room for no write":   with(func(c *Case) { c.Inbox = 1 }),
+		"too large an inbox":  with(func(c *Case) { c.Inbox = math.MaxInt64 }),
+		"a link of centuries": with(func(c *Case) { c.LinkRate = 1e-300 }),
+		"a link without end":  with(func(c *Case) { c.LinkRate = math.MaxFloat64 }),
+		"a rate beyond":       with(func(c *Case) { c.Rate = 1e18 }),
+		"a high rate":         with(func(c *Case) { c.Rate = 1e7 }),
+		"a rate in flight":    with(func(c *Case) { c.Rate, c.Timeout, c.Duration = 1e4, Span(time.Minute), Span(time.Second) }),
+		"a rate for too long": with(func(c *Case) { c.Rate, c.Duration = 1e4, Span(time.Hour) }),
+		"too many users":      with(func(c *Case) { c.Machines, c.Threads = 1000, 1000 }),
+		"restless users": with(func(c *Case) {
+			c.Machines, c.Threads, c.Turn, c.Duration = 1, 1000, Span(time.Millisecond), Span(time.Minute)
+		}),
+		"too many guests":      with(func(c *Case) { c.Faults = []string{"surge:load,machines=99999@1s"} }),
 		"too many machines":    with(func(c *Case) { c.Machines = 1001 }),
 		"more copies":          with(func(c *Case) { c.W = c.Bricks + 1 }),
 		"half a second":        with(func(c *Case) { c.Duration += 500_000_000 }),
@@ -81,6 +99,30 @@ func TestReadRefuses(t *testing.T) {
 	} {
 		if c, err := Read(strings.NewReader(file)); err == nil {
 			t.Errorf("%s: read as %+v", name, c)
+		}
+	}
+}
+
+// A case on a bound of what is taken runs, and breaks no promise.
+func TestReadTakesBounds(t *testing.T) {
+	for name, change := range map[string]func(c *Case){
+		"room for one state": func(c *Case) { c.Memory = int64(c.Size) + 80 },
+		"room for one write": func(c *Case) { c.Inbox = int64(c.Size) + 128 },
+		"a slow link":        func(c *Case) { c.LinkRate = math.Ceil(float64(c.Size+128) / 60) },
+		"a large memory":     func(c *Case) { c.Memory, c.Size = 1<<40, 64<<20 },
+		"a large inbox":      func(c *Case) { c.Inbox, c.Size = 1<<40, 16 },
+	} {
+		for seed := uint64(1); seed <= 4; seed++ {
+			c := Draw(seed)
+			c.Memory, c.Inbox, c.LinkRate = 0, 0, 0
+			change(&c)
+			read, err := Read(strings.NewReader(fileOf(t, &c)))
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if v, _, err := Run(t.Context(), &read); v != nil || err != nil {
+				t.Errorf("%s, seed %d: violation %+v, error %v", name, seed, v, err)
+			}
 		}
 	}
 }

@@ -20,6 +20,7 @@ type checker struct {
 	writes   record
 	answered map[user]time.Duration // last answer
 	tally    tally
+	audit    audit
 	trace    trace
 	sights   uint64
 	instant  uint64 // sights at the present instant
@@ -78,6 +79,8 @@ func (k *checker) See(s *sim.Sight) {
 		k.machines[s.Machine].see(s)
 	case sim.Arrived, sim.Served, sim.Discarded, sim.Refused, sim.Killed:
 		k.bricks[s.Brick-1].see(s)
+	case sim.Flipped:
+		k.bricks[s.Brick-1].flipped(s.Struck)
 	case sim.FaultBegins, sim.FaultEnds:
 		if s.Brick > 0 {
 			k.bricks[s.Brick-1].fault(s)
@@ -86,6 +89,7 @@ func (k *checker) See(s *sim.Sight) {
 		k.end = k.now
 		k.checkProgress()
 	case sim.InboxesEmpty:
+		k.beginAudit()
 		for _, n := range k.bricks {
 			n.empty()
 		}

@@ -3,6 +3,7 @@ package search
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/ssmctl/ssmctl/internal/chaos"
@@ -115,6 +116,10 @@ func (d *drawing) trouble() {
 		at := d.between(0, within-50)
 		d.Faults = append(d.Faults, d.fault(at, d.between(10, within-at)).String())
 	}
+	for range d.between(0, 2) {
+		at := d.between(0, within-50)
+		d.Faults = append(d.Faults, d.memoryFault(at, d.between(10, within-at)).String())
+	}
 	d.Duration = Span(3 * time.Second)
 	if light, quiet := d.promise(); light {
 		end := d.troubled() + quiet
@@ -122,9 +127,27 @@ func (d *drawing) trouble() {
 	}
 }
 
-// fault draws a fault of so many milliseconds.
+// memoryKinds are drawn beside the others, so that these stay as frequent as they are.
+var memoryKinds = []chaos.Kind{chaos.Flip, chaos.FlipCrash, chaos.Fill}
+
+// memoryFault draws a fault of what a brick holds, of so many milliseconds.
+func (d *drawing) memoryFault(at, length int) chaos.Fault {
+	f := chaos.Fault{
+		Kind: memoryKinds[d.rng.IntN(len(memoryKinds))], Brick: session.BrickID(d.between(1, d.Bricks)),
+		At: time.Duration(at) * time.Millisecond, For: time.Duration(length) * time.Millisecond,
+	}
+	switch f.Kind {
+	case chaos.Flip:
+		f.For, f.Bits = 0, 1<<d.between(0, 10)
+	case chaos.Fill:
+		f.Share = float64(d.between(1, 10)) / 10
+	}
+	return f
+}
+
+// fault draws another fault of so many milliseconds.
 func (d *drawing) fault(at, length int) chaos.Fault {
-	kinds := chaos.Kinds()
+	kinds := slices.DeleteFunc(chaos.Kinds(), func(k chaos.Kind) bool { return slices.Contains(memoryKinds, k) })
 	f := chaos.Fault{
 		Kind: kinds[d.rng.IntN(len(kinds))], Brick: session.BrickID(d.between(1, d.Bricks)),
 		At: time.Duration(at) * time.Millisecond, For: time.Duration(length) * time.Millisecond,

@@ -31,6 +31,13 @@ func (f *Finding) String() string {
 
 // String returns the case in a line, without its schedule.
 func (c *Case) String() string {
-	return fmt.Sprintf("%d bricks, %d machines of %d users, W=%d WQ=%d R=%d, time-out %v, protection %s, policy %s, %v after a warm-up of %v",
-		c.Bricks, c.Machines, c.Threads, c.W, c.WQ, c.R, time.Duration(c.Timeout), c.Protection, c.Policy, time.Duration(c.Duration), time.Duration(c.Warmup))
+	return fmt.Sprintf("%s, %s of %s, W=%d WQ=%d R=%d, time-out %v, protection %s, policy %s, %v after a warm-up of %v",
+		plural(c.Bricks, "brick"), plural(c.Machines, "machine"), plural(c.Threads, "user"), c.W, c.WQ, c.R, time.Duration(c.Timeout), c.Protection, c.Policy, time.Duration(c.Duration), time.Duration(c.Warmup))
+}
+
+func plural(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }

@@ -34,7 +34,7 @@ var promises = []struct {
 	name    Invariant
 	promise string
 }{
-	{Durable, "an acknowledged write that has not expired is held by every brick that its cookie names and that has lived on, and a read gives up only when it has asked all of them that it can"},
+	{Durable, "an acknowledged write that has not expired is held by every brick that its cookie names, that has lived on and in whose copy no bit has flipped; a read gives up only when it has asked all of them that it can, and the audit finds nothing lost but what all of them have failed"},
 	{Exact, "a read that is ok, and a brick's answer to one, has exactly the bytes that were written"},
 	{Quorum, "a write is ok when WQ bricks have said so in time, and its cookie names these"},
 	{Copies, "a write sends W copies to W bricks or none; a read asks only bricks that its cookie names; nobody asks a brick that is known to be gone"},

@@ -19,6 +19,8 @@ type node struct {
 	bytes   int           // they weigh
 	free    time.Duration // the processor is not before
 	slow    time.Duration // more per message, by the faults that are active
+	filled  int64         // of its memory, by those
+	damaged map[name]bool // states that a bit was flipped in, and the names that it gave them
 	tables  map[session.Expiry]*table
 	books   books
 }
@@ -42,7 +44,7 @@ type table struct {
 type books struct{ served, discarded, refused, dropped uint64 }
 
 func newNode(k *checker, id session.BrickID) *node {
-	return &node{k: k, id: id, tables: make(map[session.Expiry]*table)}
+	return &node{k: k, id: id, damaged: make(map[name]bool), tables: make(map[session.Expiry]*table)}
 }
 
 func (n *node) see(s *sim.Sight) {
@@ -57,6 +59,7 @@ func (n *node) see(s *sim.Sight) {
 		n.life++
 		n.empty()
 		clear(n.tables)
+		clear(n.damaged)
 		return
 	}
 	n.checkBooks()
@@ -65,16 +68,20 @@ func (n *node) see(s *sim.Sight) {
 // empty lets go of what waits.
 func (n *node) empty() { n.waiting, n.bytes, n.free = n.waiting[:0], 0, 0 }
 
-// fault notes what a brick's service may cost.
+// fault notes what a brick's service may cost, and what is taken of its memory.
 func (n *node) fault(s *sim.Sight) {
-	if s.Fault.Kind != chaos.Slow {
-		return
+	slow, filled := time.Duration(0), int64(0)
+	switch s.Fault.Kind {
+	case chaos.Slow:
+		slow = s.Fault.By
+	case chaos.Fill:
+		filled = n.k.world.Filled(s.Fault)
 	}
-	if s.What == sim.FaultBegins {
-		n.slow += s.Fault.By
-	} else {
-		n.slow -= s.Fault.By
+	if s.What == sim.FaultEnds {
+		slow, filled = -slow, -filled
 	}
+	n.slow += slow
+	n.filled += filled
 }
 
 func (n *node) arrived(s *sim.Sight) {

@@ -20,6 +20,7 @@ type state struct {
 	expiry session.Expiry
 	cookie []session.BrickID       // that acknowledged it first; nil while it is not acknowledged
 	lives  map[session.BrickID]int // of the bricks that have stored it, when they did
+	gone   bool                    // a user has found it lost or corrupt
 }
 
 func (s *state) expired(now time.Duration) bool { return time.Duration(s.expiry)*time.Second <= now }
@@ -37,7 +38,7 @@ func (n *node) stored(r *session.Request) {
 	}
 }
 
-// holds reports whether a brick must hold a state: it has said so and has lived on, and the state's time is not over.
+// holds reports whether a brick must hold a state: it has said so and has lived on, no bit of it has flipped there, and its time is not over.
 func (k *checker) holds(id session.BrickID, s *state) bool {
 	life, stored := s.lives[id]
 	return stored && life == k.bricks[id-1].life && !s.expired(k.now)
@@ -60,6 +61,12 @@ func (k *checker) checkHeld() {
 	}
 	clear(k.writes.acked[len(kept):])
 	k.writes.acked = kept
+	for n, s := range k.writes.states {
+		// Also what was never acknowledged, once it cannot be any more.
+		if s.expiry > 0 && s.expired(k.now-time.Duration(k.c.Timeout)) {
+			delete(k.writes.states, n)
+		}
+	}
 }
 
 func (k *checker) checkState(id session.BrickID, s *state) {

@@ -32,6 +32,7 @@ func (k *checker) checkRow(l *result.Level) {
 		}
 		said.late += s.Late
 	}
+	k.checkAudit(&l.Row.Audit)
 	if said != k.tally {
 		k.failf(Books, -1, 0, "the row counts %v attempts by outcome and %d late replies: it was %v and %d", said.ended, said.late, k.tally.ended, k.tally.late)
 	}

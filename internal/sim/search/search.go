@@ -1,8 +1,11 @@
 package search
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"runtime"
+	"slices"
 	"sync"
 )
 
@@ -35,18 +38,19 @@ const mostFindings = 3
 
 // Search runs the cases of so many seeds from first on, on all cores, and shrinks those that
 // break an invariant. It tells done of every case in order. It ends early when ctx does, with
-// its error and what was counted till then, and after a few findings.
+// its error and what was counted till then, and after a few findings. What was found is returned
+// whatever ends it: then also of cases that were not counted yet.
 func Search(ctx context.Context, first uint64, cases int, done func(*Summary)) (Summary, error) {
 	return search(ctx, first, cases, judge, done)
 }
 
 func search(ctx context.Context, first uint64, cases int, judge func(context.Context, uint64) verdict, done func(*Summary)) (Summary, error) {
-	ctx, cancel := context.WithCancel(ctx)
+	within, cancel := context.WithCancel(ctx)
+	defer cancel()
 	workers := min(runtime.GOMAXPROCS(0), cases)
 	next, verdicts := make(chan int), make(chan verdict)
 	var all sync.WaitGroup
-	defer all.Wait()
-	defer cancel() // before the wait
+	var late lateFindings
 	all.Add(1 + workers)
 	go func() {
 		defer all.Done()
@@ -54,7 +58,7 @@ func search(ctx context.Context, first uint64, cases int, judge func(context.Con
 		for i := range cases {
 			select {
 			case next <- i:
-			case <-ctx.Done():
+			case <-within.Done():
 				return
 			}
 		}
@@ -63,17 +67,48 @@ func search(ctx context.Context, first uint64, cases int, judge func(context.Con
 		go func() {
 			defer all.Done()
 			for i := range next {
-				v := judge(ctx, first+uint64(i))
+				v := judge(within, first+uint64(i))
 				v.index = i
 				select {
 				case verdicts <- v:
-				case <-ctx.Done():
+				case <-within.Done():
+					late.add(v)
 					return
 				}
 			}
 		}()
 	}
-	return gather(ctx, cases, verdicts, done)
+	s, waiting, err := gather(within, cases, verdicts, done)
+	cancel()
+	all.Wait()
+	if err != nil {
+		s.Findings = append(s.Findings, late.inOrder(waiting)...)
+	}
+	return s, err
+}
+
+// lateFindings are those of workers whom nobody listens to any more.
+type lateFindings struct {
+	mu  sync.Mutex
+	all []verdict
+}
+
+func (l *lateFindings) add(v verdict) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, v)
+}
+
+// inOrder returns them, and those among the verdicts that wait for earlier ones, by their seeds.
+func (l *lateFindings) inOrder(waiting map[int]verdict) []Finding {
+	all := slices.AppendSeq(l.all, maps.Values(waiting))
+	all = slices.DeleteFunc(all, func(v verdict) bool { return v.finding == nil })
+	slices.SortFunc(all, func(a, b verdict) int { return cmp.Compare(a.index, b.index) })
+	var findings []Finding
+	for _, v := range all {
+		findings = append(findings, *v.finding)
+	}
+	return findings
 }
 
 // judge runs a seed's case, and shrinks it if it breaks an invariant.
@@ -98,10 +133,9 @@ func judgeAsDrawn(ctx context.Context, seed uint64) verdict {
 }
 
 // gather puts the verdicts into the order of their seeds, so that a search that ends early
-// finds the same as well.
-func gather(ctx context.Context, cases int, verdicts <-chan verdict, done func(*Summary)) (Summary, error) {
-	var s Summary
-	waiting := make(map[int]verdict)
+// finds the same as well. It also returns those that it could not put there any more.
+func gather(ctx context.Context, cases int, verdicts <-chan verdict, done func(*Summary)) (s Summary, waiting map[int]verdict, err error) {
+	waiting = make(map[int]verdict)
 	for s.Cases < cases && len(s.Findings) < mostFindings {
 		v, there := waiting[s.Cases]
 		if !there {
@@ -109,13 +143,13 @@ func gather(ctx context.Context, cases int, verdicts <-chan verdict, done func(*
 			case v := <-verdicts:
 				waiting[v.index] = v
 			case <-ctx.Done():
-				return s, ctx.Err()
+				return s, waiting, ctx.Err()
 			}
 			continue
 		}
 		delete(waiting, s.Cases)
 		if v.err != nil {
-			return s, v.err
+			return s, waiting, v.err
 		}
 		s.Cases++
 		s.Events += v.events
@@ -127,5 +161,5 @@ func gather(ctx context.Context, cases int, verdicts <-chan verdict, done func(*
 		}
 		done(&s)
 	}
-	return s, nil
+	return s, waiting, nil
 }

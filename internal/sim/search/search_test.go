@@ -2,7 +2,9 @@ package search
 
 import (
 	"context"
+	"errors"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -47,4 +49,30 @@ func TestSearch(t *testing.T) {
 		t.Errorf("%s\n%s", f, file.String())
 	}
 	t.Logf("%d cases, %d with the promise of progress, %d events", s.Cases, s.Promised, s.Events)
+}
+
+// What workers have found when a search is interrupted is not lost, counted or not.
+func TestSearchInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	// Seed 2 and those after it break something; seed 1 lasts until the search is interrupted, which
+	// happens while one of them is being shrunk.
+	how := func(ctx context.Context, seed uint64) verdict {
+		if seed == 1 {
+			<-ctx.Done()
+			return verdict{err: ctx.Err()}
+		}
+		if seed == 3 {
+			cancel()
+		}
+		c := Draw(seed)
+		return verdict{finding: &Finding{Drawn: c, Case: c}}
+	}
+	if runtime.GOMAXPROCS(0) < 2 {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	}
+	s, err := search(ctx, 1, 1000, how, func(*Summary) {})
+	if !errors.Is(err, context.Canceled) || len(s.Findings) < 2 || s.Findings[0].Drawn.Seed != 2 || s.Findings[1].Drawn.Seed != 3 {
+		t.Errorf("%d findings, error %v", len(s.Findings), err)
+	}
 }

@@ -91,11 +91,15 @@ func apply(c *Case, step int) bool {
 	return true
 }
 
-// shorter halves a fault's length.
+// shorter halves a fault's length, or what it strikes if it has none.
 func shorter(spec string) string {
 	f, err := chaos.Parse(spec)
 	if err != nil {
 		return spec
+	}
+	if f.Kind == chaos.Flip {
+		f.Bits /= 2
+		return f.String()
 	}
 	f.For = max(time.Millisecond, (f.For / 2).Truncate(time.Millisecond))
 	return f.String()

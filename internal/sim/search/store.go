@@ -3,6 +3,7 @@ package search
 import (
 	"time"
 
+	"github.com/ssmctl/ssmctl/internal/brick"
 	"github.com/ssmctl/ssmctl/internal/session"
 	"github.com/ssmctl/ssmctl/internal/sim"
 )
@@ -32,20 +33,25 @@ func (n *node) store(s *sim.Sight) {
 
 func (n *node) written(s *sim.Sight) {
 	r := s.Request
+	memory, _ := n.k.world.Bounds()
+	stats := n.k.world.Stats(n.id)
 	switch s.Reply.Status {
 	case session.Done:
 		n.stored(r)
+		delete(n.damaged, name{r.Key, r.Version})
 		t := n.tables[r.Expiry]
 		if t == nil || t.elapses <= n.k.now {
 			t = &table{states: make(map[name]bool)}
 			n.tables[r.Expiry] = t
 		}
+		if had := t.states[name{r.Key, r.Version}]; !had && int64(stats.Bytes) > memory-n.filled {
+			n.k.failf(Bounds, s.Machine, n.id, "%s took a state and holds %d bytes, with %d of %d taken away", n.id, stats.Bytes, n.filled, memory)
+		}
 		t.states[name{r.Key, r.Version}] = true
 		t.elapses = max(t.elapses, n.k.now+r.TTL)
 	case session.Full:
-		memory, _ := n.k.world.Bounds()
-		if stats := n.k.world.Stats(n.id); int64(stats.Bytes)+largest <= memory {
-			n.k.failf(Bounds, s.Machine, n.id, "%s has no room for a state, with %d bytes of %d in use", n.id, stats.Bytes, memory)
+		if int64(stats.Bytes)+largest <= memory-n.filled {
+			n.k.failf(Bounds, s.Machine, n.id, "%s has no room for a state, with %d bytes of %d in use and %d taken away", n.id, stats.Bytes, memory, n.filled)
 		}
 	default:
 		n.k.failf(Outcome, s.Machine, n.id, "%s answers a write with %s", n.id, s.Reply.Status)
@@ -63,7 +69,38 @@ func (n *node) read(s *sim.Sight) {
 			n.k.failf(Durable, s.Machine, n.id, "%s denies key %x version %d, which it has stored %v before its expiry",
 				n.id, r.Key, r.Version, time.Duration(st.expiry)*time.Second-n.k.now)
 		}
+	case session.Corrupt:
+		t := n.tables[r.Expiry]
+		if t == nil || !t.states[asked] || !n.damaged[asked] {
+			n.k.failf(Exact, s.Machine, n.id, "%s calls key %x version %d corrupt, in which no bit has flipped", n.id, r.Key, r.Version)
+		}
+		delete(t.states, asked)
 	default:
 		n.k.failf(Exact, s.Machine, n.id, "%s answers a read with %s", n.id, s.Reply.Status)
 	}
+}
+
+// flipped takes in a bit that has turned over: the brick need not hold the state any more, and
+// of its name neither.
+func (n *node) flipped(f *brick.Flipped) {
+	was := name{f.Key, f.Version}
+	t := n.tables[f.Expiry]
+	if t == nil || !t.states[was] {
+		n.k.failf(Bounds, -1, n.id, "%s holds key %x version %d, whose time is over or which it has not stored", n.id, f.Key, f.Version)
+	}
+	n.damaged[was] = true
+	if s := n.k.writes.states[was]; s != nil {
+		delete(s.lives, n.id)
+	}
+	is := was
+	switch f.Part {
+	case brick.InKey:
+		is.key ^= 1 << f.Bit
+	case brick.InVersion:
+		is.version ^= 1 << f.Bit
+	default:
+		return
+	}
+	delete(t.states, was)
+	t.states[is], n.damaged[is] = true, true
 }

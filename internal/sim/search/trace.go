@@ -70,7 +70,7 @@ func (e *entry) concerns(v *Violation) bool {
 	switch e.What {
 	case sim.Began, sim.Ended:
 		return v.machine < 0 && v.brick == 0 || e.Machine == v.machine
-	case sim.Killed, sim.Revived, sim.Protected, sim.FaultBegins, sim.FaultEnds:
+	case sim.Killed, sim.Revived, sim.Flipped, sim.Protected, sim.FaultBegins, sim.FaultEnds:
 		return v.brick == 0 || e.Brick == v.brick || e.Brick == 0
 	case sim.UsersStop, sim.InboxesEmpty, sim.Over:
 		return true
@@ -125,6 +125,9 @@ func (e *entry) other(m, brick string) string {
 		return brick + " dies"
 	case sim.Revived:
 		return brick + " is back, empty"
+	case sim.Flipped:
+		f := e.Struck
+		return fmt.Sprintf("%s: bit %d of the %s of key %x version %d turns over", brick, f.Bit, f.Part, f.Key, f.Version)
 	case sim.Protected:
 		return brick + " changes its protection to " + e.Setting.String()
 	case sim.FaultBegins:
