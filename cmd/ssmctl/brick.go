@@ -17,7 +17,10 @@ its log, in $XDG_STATE_HOME/ssmctl/bricks.
   ssmctl brick start --count 8      # eight bricks of the published testbed
   ssmctl brick list                 # what they hold and serve
   ssmctl brick restart brick-3      # same address, empty memory
-  ssmctl brick stop                 # all of them`
+  ssmctl brick stop                 # all of them
+
+With --hosts FILE they start on the hosts of an inventory (docs/hosts.md), and the
+other commands with the same --hosts are about those.`
 
 func brickCommand() *cli.Command {
 	return &cli.Command{
@@ -51,9 +54,18 @@ func brickServeCommand() *cli.Command {
 	}
 }
 
+// openState is where bricks of this machine are recorded: those of its user, or, on a host
+// of a cluster, the cluster's.
 func openState(c *cli.Context) *fleet.State {
-	// Whether a notice is read does not change what is done.
-	return fleet.OpenState("", func(notice string) { _ = sayf(c, "%s", notice) })
+	if place := placeOf(c); place != nil {
+		return place.State(noticesOf(c))
+	}
+	return fleet.OpenState("", noticesOf(c))
+}
+
+// noticesOf tells what is done unasked.
+func noticesOf(c *cli.Context) func(string) {
+	return func(notice string) { _ = sayf(c, "%s", notice) } // whether it is read does not change what is done
 }
 
 // noBricks is said where bricks are needed and none are recorded.

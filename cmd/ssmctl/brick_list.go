@@ -10,8 +10,11 @@ const brickListHelp = `Lists the bricks with what they hold and do. Rates are ta
 
 state is up, dead (ended without being stopped: ssmctl brick restart ID) or
 no answer (the process runs, but does not reply). What is not known is empty.
+With --hosts there is a column for the host, and unreachable is a state too; exit
+code 4 if a host is.
 
   ssmctl brick list
+  ssmctl brick list --hosts lab.yaml
   ssmctl brick list --csv | cut -d, -f1,4,10`
 
 // rateOver is how far apart the two looks are of which a rate is the difference.
@@ -22,10 +25,10 @@ func brickListCommand() *cli.Command {
 		Name:        "list",
 		Usage:       "show what the bricks hold and serve",
 		Description: brickListHelp,
-		Flags: []cli.Flag{
+		Flags: clusterFlags(
 			&cli.BoolFlag{Name: "csv", Usage: "as CSV"},
 			&cli.BoolFlag{Name: "json", Usage: "as JSON"},
-		},
+		),
 		OnUsageError: onUsageError,
 		Action:       brickList,
 	}
@@ -37,6 +40,9 @@ func brickList(c *cli.Context) error {
 	}
 	if c.Bool("csv") && c.Bool("json") {
 		return usagef("--csv, --json: choose one")
+	}
+	if c.IsSet("hosts") {
+		return listOnHosts(c)
 	}
 	records, err := openState(c).Records()
 	if err != nil {

@@ -23,10 +23,12 @@ const (
 	brickUp       = "up"
 	brickDead     = "dead"
 	brickNoAnswer = "no answer"
+	brickNoHost   = "unreachable" // its host is
 )
 
 // brickRow is what is known of a brick.
 type brickRow struct {
+	Host    string       `json:"host,omitempty"` // by the inventory, where there is one
 	ID      string       `json:"id"`
 	Addr    string       `json:"address"`
 	PID     int          `json:"pid"`
@@ -67,7 +69,11 @@ func lookTwice(ctx context.Context, records []fleet.Record) ([]brickRow, error) 
 	if len(ask) == 0 {
 		return rows, nil
 	}
-	first := answersOf(ctx, ask)
+	client, err := fleet.ClientOf(records)
+	if err != nil {
+		return nil, err
+	}
+	first := answersOf(ctx, client, ask)
 	pause := time.NewTimer(rateOver)
 	defer pause.Stop()
 	select {
@@ -76,7 +82,7 @@ func lookTwice(ctx context.Context, records []fleet.Record) ([]brickRow, error) 
 	case <-pause.C:
 	}
 	ask = slices.DeleteFunc(ask, func(b remote.Brick) bool { return first[b.ID].Brick == 0 }) // it had its time
-	second := answersOf(ctx, ask)
+	second := answersOf(ctx, client, ask)
 	for i := range rows {
 		id := rows[i].brick.ID
 		if after, ok := second[id]; ok {
@@ -87,8 +93,8 @@ func lookTwice(ctx context.Context, records []fleet.Record) ([]brickRow, error) 
 }
 
 // answersOf returns the answers of those that give one.
-func answersOf(ctx context.Context, bricks []remote.Brick) map[session.BrickID]wire.Heartbeat {
-	answers, _ := remote.All(ctx, bricks, remote.Status) // no answer is a state, not an error
+func answersOf(ctx context.Context, client remote.Client, bricks []remote.Brick) map[session.BrickID]wire.Heartbeat {
+	answers, _ := remote.All(ctx, bricks, client.Status) // no answer is a state, not an error
 	byID := make(map[session.BrickID]wire.Heartbeat, len(answers))
 	for _, h := range answers {
 		if h.Brick != 0 {
@@ -126,25 +132,33 @@ func renderBricks(c *cli.Context, rows []brickRow) error {
 		return out.Encode(rows)
 	case c.Bool("csv"):
 		out := csv.NewWriter(c.App.Writer)
-		lines := [][]string{brickColumns}
+		lines := [][]string{rowOn(c, brickColumns, "host")}
 		for i := range rows {
-			lines = append(lines, rows[i].cells(strconv.FormatUint, seconds))
+			lines = append(lines, rowOn(c, rows[i].cells(strconv.FormatUint, seconds), rows[i].Host))
 		}
 		return out.WriteAll(lines)
 	case len(rows) == 0:
 		return nil
 	}
 	table := report.Grid{
-		Header: []string{
+		Header: rowOn(c, []string{
 			"id", "address", "pid", "state", "protection", "profile", "uptime", "sessions", "bytes", "inbox",
 			"served\n/s", "discarded\n/s", "dropped\n/s", "garbage\nclosed",
-		},
-		Left: []bool{true, true, false, true, true, true},
+		}, "host"),
+		Left: []bool{true, true, false, true, true, true, false, false, false, false, false, false, false, false, true},
 	}
 	for i := range rows {
-		table.Add(rows[i].cells(readable, uptime)...)
+		table.Add(rowOn(c, rows[i].cells(readable, uptime), rows[i].Host)...)
 	}
 	return table.Write(c.App.Writer)
+}
+
+// rowOn adds the column of the host where there is one.
+func rowOn(c *cli.Context, cells []string, host string) []string {
+	if !c.IsSet("hosts") {
+		return cells
+	}
+	return append(slices.Clip(cells), host)
 }
 
 // cells writes a row in the order of brickColumns; what is not known is empty.
@@ -156,7 +170,7 @@ func (r *brickRow) cells(bytes func(uint64, int) string, uptime func(float64) st
 			perSecond(l.Served), perSecond(l.Discarded), perSecond(l.Dropped), strconv.FormatUint(l.Garbage, 10),
 		}
 	}
-	return append([]string{r.ID, r.Addr, strconv.Itoa(r.PID), r.State, live[0], r.Profile}, live[1:]...)
+	return append([]string{r.ID, r.Addr, number(r.PID), r.State, live[0], r.Profile}, live[1:]...)
 }
 
 func readable(n uint64, _ int) string { return humanize.IBytes(n) }

@@ -60,7 +60,7 @@ func (l *loading) useRunning(running *fleet.Roster) error {
 	if n := l.plan.Bricks; n > 0 && n != len(running.Bricks) {
 		return usagef("--resume: the run was measured on %d bricks, %d are running: start as many as then", n, len(running.Bricks))
 	}
-	l.profile, l.bricks = running.Profile, running.Bricks
+	l.profile, l.bricks, l.keys = running.Profile, running.Bricks, running.Keys
 	l.plan.Bricks = len(l.bricks)
 	for _, id := range running.Dead {
 		l.say.linef("%s is dead and takes no part: ssmctl brick restart %s", id, id)

@@ -33,9 +33,15 @@ func (l *loading) resume(c *cli.Context) error {
 		return usagef("--resume: %s was measured by another build of ssmctl (%s): use that one, or measure anew", m.Run, m.Version)
 	}
 	l.plan, l.profile = m.Plan, m.Profile
+	if err := l.resumeHosts(m); err != nil {
+		return err
+	}
 	points := loadgen.Points(&l.plan)
 	for l.skip < len(run.Rows) && run.Rows[l.skip].Duration == l.plan.Duration {
 		l.skip++
+	}
+	if l.skip > 0 && len(run.Rows[l.skip-1].LostHosts) > 0 && run.State != result.Complete {
+		l.skip-- // it ended with this level, which is worth another try with all hosts
 	}
 	if l.skip >= len(points) {
 		return usagef("--resume: %s is complete: ssmctl report %s shows it", m.Run, m.Run)

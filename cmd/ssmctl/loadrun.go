@@ -16,19 +16,27 @@ import (
 	"github.com/ssmctl/ssmctl/internal/loadgen"
 	"github.com/ssmctl/ssmctl/internal/loadgen/coordinator"
 	"github.com/ssmctl/ssmctl/internal/result"
+	"github.com/ssmctl/ssmctl/internal/wire/secure"
 )
 
 // loading is one call of load, between the flags and the result.
 type loading struct {
 	measuring
 	bricks []remote.Brick
-	skip   int // points of the plan that a resumed run has
+	keys   *secure.Keys // to speak with them; nil is plaintext
+	skip   int          // points of the plan that a resumed run has
+	source string       // inventory of the hosts that it runs on; empty is this machine
+	agents []coordinator.Agent
+	lose   bool // go on without hosts that are lost
 }
 
 func load(c *cli.Context) (err error) {
 	l := &loading{measuring: measuring{say: newProgress(c.App.ErrWriter, c.Bool("quiet"))}}
 	if err := l.check(c); err != nil {
 		return err
+	}
+	if l.source != "" {
+		return l.onHosts(c)
 	}
 	running, err := l.choose(c)
 	if err != nil {
@@ -51,12 +59,15 @@ func load(c *cli.Context) (err error) {
 		}
 		defer func() { _ = stop() }() // embedded bricks that fail have failed the load
 	}
-	return l.conclude(c, l.measure(c.Context))
+	return l.conclude(c, l.measureHere(c.Context))
 }
 
 // check reads everything of the command line that needs no look at the bricks.
 func (l *loading) check(c *cli.Context) (err error) {
 	if err := checkForm(c); err != nil {
+		return err
+	}
+	if err := l.checkHosts(c); err != nil {
 		return err
 	}
 	if c.IsSet("resume") {
@@ -94,20 +105,31 @@ func (l *loading) open(c *cli.Context) (err error) {
 	return err
 }
 
-// measure runs the plan on agents of its own.
-func (l *loading) measure(ctx context.Context) (err error) {
-	most := l.plan.Machines[len(l.plan.Machines)-1] + chaos.Surges(l.faults)
-	cfg := coordinator.Config{
-		Plan: l.plan, Profile: l.profile, Run: l.dir.Manifest().Run, Nonce: nonce(), Bricks: l.bricks, Skip: l.skip, Faults: l.faults,
-		Sink: l.sink, Event: l.dir.AddEvent, Warn: func(what string) { l.say.linef("%s", what) }, Progress: l.say.second,
-	}
-	for range min(runtime.NumCPU(), most) {
+// measureHere runs the plan on agents of this machine.
+func (l *loading) measureHere(ctx context.Context) (err error) {
+	for range min(runtime.NumCPU(), l.mostMachines()) {
 		a, startErr := fleet.StartAgent(l.say.err, "agent")
 		if startErr != nil {
 			return startErr
 		}
 		defer func() { err = inOneLine(err, a.Close()) }()
-		cfg.Agents = append(cfg.Agents, coordinator.Agent{Host: "localhost", In: a.In, Out: a.Out})
+		l.agents = append(l.agents, coordinator.Agent{Host: "localhost", In: a.In, Out: a.Out})
+	}
+	return l.measure(ctx, nil)
+}
+
+// mostMachines is how many load machines there are at the highest level, with those of a surge.
+func (l *loading) mostMachines() int {
+	return l.plan.Machines[len(l.plan.Machines)-1] + chaos.Surges(l.faults)
+}
+
+// measure runs the plan on the agents. The trips are told how far each of them is; nil is
+// for agents that are near.
+func (l *loading) measure(ctx context.Context, trips func(string, time.Duration)) (err error) {
+	cfg := coordinator.Config{
+		Plan: l.plan, Profile: l.profile, Run: l.dir.Manifest().Run, Nonce: nonce(), Bricks: l.bricks, Keys: l.keys, Skip: l.skip, Faults: l.faults,
+		Sink: l.sink, Event: l.dir.AddEvent, Warn: func(what string) { l.say.linef("%s", what) }, Progress: l.say.second,
+		Agents: l.agents, AllowLost: l.lose, RoundTrip: trips,
 	}
 	l.say.begin(&l.plan, l.skip, fmt.Sprintf("about %v", l.remaining()))
 	defer l.say.end()

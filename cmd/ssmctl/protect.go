@@ -22,7 +22,8 @@ const (
 `
 	protectTail = `  status        change nothing
 
-  ssmctl protect off && ssmctl load --machines 24 --duration 10s`
+  ssmctl protect off && ssmctl load --machines 24 --duration 10s
+  ssmctl protect status --hosts lab.yaml        # of bricks on other machines`
 )
 
 // protectHelp describes every setting.
@@ -42,49 +43,60 @@ func protectCommand() *cli.Command {
 		Usage:        "switch the self-protection of the bricks",
 		ArgsUsage:    strings.Join(protect.SettingNames(), "|") + "|status",
 		Description:  protectHelp(),
+		Flags:        []cli.Flag{hostsFlag()},
 		OnUsageError: onUsageError,
 		Action:       protectBricks,
 	}
 }
-
-// give is an order to one brick.
-type give func(context.Context, remote.Brick) (wire.Heartbeat, error)
 
 func protectBricks(c *cli.Context) error {
 	const status = "status"
 	if c.NArg() != 1 {
 		return usagef("protect: say one of %s, or status", protect.SettingChoice())
 	}
-	var change give
+	var change *protect.Setting
 	if word := c.Args().First(); word != status {
 		setting, err := protect.ParseSetting(word)
 		if err != nil {
 			return usagef("protect: %w, or status", err)
 		}
-		change = func(ctx context.Context, b remote.Brick) (wire.Heartbeat, error) {
-			return remote.Protect(ctx, b, setting)
-		}
+		change = &setting
 	}
-	records, err := openState(c).Records()
+	find := foundHere
+	if c.IsSet("hosts") {
+		find = foundOnHosts
+	}
+	bricks, client, deadErrs, err := find(c)
 	if err != nil {
 		return err
 	}
-	if len(records) == 0 {
-		return errors.New(noBricks)
-	}
-	bricks, deadErrs, err := living(records)
-	if err != nil {
-		return err
-	}
-	before, errs := remote.All(c.Context, bricks, remote.Status)
+	before, errs := remote.All(c.Context, bricks, client.Status)
 	after := before
 	if change != nil {
-		after, errs = remote.All(c.Context, bricks, change)
+		after, errs = remote.All(c.Context, bricks, func(ctx context.Context, b remote.Brick) (wire.Heartbeat, error) {
+			return client.Protect(ctx, b, *change)
+		})
 	}
 	if err := renderSettings(c, bricks, before, after, change != nil); err != nil {
 		return err
 	}
 	return unreachable(append(deadErrs, errs...))
+}
+
+// foundHere returns the bricks of this machine that run, and an error for each of the others.
+func foundHere(c *cli.Context) (bricks []remote.Brick, client remote.Client, dead []error, err error) {
+	records, err := openState(c).Records()
+	if err == nil && len(records) == 0 {
+		err = errors.New(noBricks)
+	}
+	if err != nil {
+		return nil, client, nil, err
+	}
+	if bricks, dead, err = living(records); err != nil {
+		return nil, client, nil, err
+	}
+	client, err = fleet.ClientOf(records)
+	return bricks, client, dead, err
 }
 
 // living returns the bricks whose processes run, and an error for each of the others.

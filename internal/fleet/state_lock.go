@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -74,17 +75,18 @@ func sign(f *os.File, who string) error {
 	return errors.Join(f.Truncate(0), writeAt(f, who+"\n"))
 }
 
-// removeLock removes a lock file unless it is held.
-func removeLock(path string) {
+// removeLock removes a lock file unless it is held, and reports whether it is gone.
+func removeLock(path string) bool {
 	if _, err := os.Stat(path); err != nil {
-		return
+		return errors.Is(err, fs.ErrNotExist)
 	}
 	f, err := grab(path)
 	if err != nil {
-		return
+		return false
 	}
-	_ = os.Remove(path) // it is nobody's
+	err = os.Remove(path) // it is nobody's
 	_ = f.Close()
+	return err == nil
 }
 
 // Occupy reserves the running bricks for one load, so that no second one changes their

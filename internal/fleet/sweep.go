@@ -33,6 +33,9 @@ func (s *Swept) brick(r *Record, how string) {
 // None reports whether there was nothing.
 func (s *Swept) None() bool { return len(s.Bricks)+len(s.Agents)+s.Files == 0 }
 
+// unlockWithin is how long the locks of a place of which nothing runs are waited for.
+const unlockWithin = time.Second
+
 // agentsWithin is how long killed agents may take to be gone.
 const agentsWithin = 5 * time.Second
 
@@ -141,7 +144,10 @@ func (p Place) removeEmpty() {
 		return
 	}
 	for _, name := range []string{claimLock, loadLock} {
-		removeLock(filepath.Join(p.hostDir(), name))
+		// One that was killed may be gone before all its threads are, which hold what it held.
+		for deadline := time.Now().Add(unlockWithin); !removeLock(filepath.Join(p.hostDir(), name)) && time.Now().Before(deadline); {
+			time.Sleep(lockRetry)
+		}
 	}
 	_ = os.Remove(p.hostDir()) // fails while there is something in it
 	_ = os.Remove(p.base())
@@ -167,23 +173,3 @@ func (p Place) pattern() *regexp.Regexp {
 	cluster, host := regexp.QuoteMeta(p.Cluster), regexp.QuoteMeta(p.Host)
 	return regexp.MustCompile(fmt.Sprintf(`/%s/%s/bin/\S* brick serve | agent --cluster %s --host %s `, host, cluster, cluster, host))
 }
-
-// RemoveCached removes this program itself if it runs from the cache of a host, which has a
-// directory for each SHA-256. Elsewhere it does nothing.
-func RemoveCached() error {
-	path, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("find this program: %w", err)
-	}
-	dir := filepath.Dir(path)
-	if filepath.Base(path) != binaryName || !cacheDir.MatchString(dir) {
-		return nil
-	}
-	if err := os.RemoveAll(dir); err != nil {
-		return &StateError{Path: dir, Err: err, Hint: elsewhere}
-	}
-	_ = os.Remove(filepath.Dir(dir)) // fails while there is another
-	return nil
-}
-
-var cacheDir = regexp.MustCompile(`/ssmctl[0-9-]*/[0-9a-f]{64}$`)

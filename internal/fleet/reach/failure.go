@@ -99,6 +99,16 @@ var causes = []cause{
 		unreached: true, passing: true,
 	},
 	{
+		says:      regexp.MustCompile(`Requested nodes are busy|Immediate execution impossible`),
+		hint:      "Slurm has no room for a job there now: take an allocation with salloc, and name it with --hosts slurm:job=ID",
+		unreached: true,
+	},
+	{
+		says:      regexp.MustCompile(`Requested node configuration is not available|Invalid job id|Slurm job \d+ has expired|Job/step already completing`),
+		hint:      "the host is not part of the allocation, or that has ended: see squeue; ssmctl clean --via CMD cleans up by another way",
+		unreached: true,
+	},
+	{
 		says: regexp.MustCompile(`No space left on device|Disk quota exceeded`),
 		hint: "its disk is full: free some space there, or set XDG_CACHE_HOME to another disk in what its shell reads",
 	},
