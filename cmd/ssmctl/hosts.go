@@ -33,7 +33,7 @@ func hostsCommand() *cli.Command {
 			{
 				Name: "check", Usage: "reach all hosts and show what they are", Description: hostsCheckHelp,
 				Flags: []cli.Flag{
-					&cli.StringFlag{Name: "hosts", Usage: "the hosts are those of `FILE`"},
+					&cli.StringFlag{Name: "hosts", Usage: "the hosts are those of `FILE`, slurm:PARTITION or k8s:SELECTOR"},
 					&cli.BoolFlag{Name: "csv", Usage: "as CSV"},
 					&cli.BoolFlag{Name: "json", Usage: "as JSON"},
 				},
@@ -68,9 +68,9 @@ func hostsCheck(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	inv, err := reach.Inventory(c.Context, c.String("hosts"))
+	inv, err := readInventory(c, c.String("hosts"))
 	if err != nil {
-		return usage(err)
+		return err
 	}
 	way, err := reach.Open(inv.Hosts)
 	if err != nil {
