@@ -83,7 +83,7 @@ func (p *Profile) Validate() error {
 		}
 	}
 	for name, share := range p.shares() {
-		if share < 0 || share > 1 {
+		if !(share >= 0 && share <= 1) { // nor what is no number
 			fail("%s: %v: choose 0 to 1", name, share)
 		}
 	}

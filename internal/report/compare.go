@@ -144,7 +144,7 @@ func marksDifference(a, b []result.Marks, notes *footnotes) *Grid {
 	}
 	line := func(which string, m *result.Marks) {
 		g.Add(m.Protection, m.Policy, which, rate(m.Peak), reached(m.Knee, strconv.Itoa), half(m),
-			reached(m.Zero, strconv.Itoa), decimal(100*m.LastShare, 1), marksNotes(m, notes))
+			zero(m), decimal(100*m.LastShare, 1), marksNotes(m, notes))
 	}
 	for i := range a {
 		for j := range b {
@@ -154,7 +154,7 @@ func marksDifference(a, b []result.Marks, notes *footnotes) *Grid {
 			line("A", &a[i])
 			line("B", &b[j])
 			g.Add("", "", "B-A", decimal(b[j].Peak-a[i].Peak, 0), difference(a[i].Knee, b[j].Knee),
-				halves(&a[i], &b[j]), difference(a[i].Zero, b[j].Zero), decimal(100*(b[j].LastShare-a[i].LastShare), 1), "")
+				halves(&a[i], &b[j]), zeros(&a[i], &b[j]), decimal(100*(b[j].LastShare-a[i].LastShare), 1), "")
 			break
 		}
 	}
@@ -167,6 +167,14 @@ func halves(a, b *result.Marks) string {
 		return missing
 	}
 	return difference(a.Half, b.Half)
+}
+
+// zeros is that of two zeros.
+func zeros(a, b *result.Marks) string {
+	if a.ZeroFar() || b.ZeroFar() {
+		return missing
+	}
+	return difference(a.Zero, b.Zero)
 }
 
 func difference[T int | float64](a, b *T) string {

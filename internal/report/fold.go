@@ -48,6 +48,7 @@ const (
 var (
 	brickName = regexp.MustCompile(`\bbrick-(\d{1,9})\b`)
 	countOf   = regexp.MustCompile(`\b(\d{1,18}) ([a-z]+)s\b`) // "12 writes"; a unit such as s has no letter before its s
+	howOften  = regexp.MustCompile(`\b(once|\d+ times)\b`)
 	severally = strings.NewReplacer(" its inbox", " their inboxes", " its memory", " their memories", " was ", " were ", " its ", " their ")
 )
 
@@ -62,7 +63,9 @@ func parseNote(text string) *brickNote {
 	brick, _ := strconv.Atoi(names[0][1])
 	n.bricks = map[int]bool{brick: true}
 	n.form = strings.Replace(text, names[0][0], brickPlace, 1)
-	if counts := countOf.FindAllStringSubmatchIndex(n.form, -1); len(counts) == 1 {
+	counts := countOf.FindAllStringSubmatchIndex(n.form, -1)
+	counts = slices.DeleteFunc(counts, func(at []int) bool { return n.form[at[4]:at[5]] == "time" }) // of each, not of all
+	if len(counts) == 1 {
 		at := counts[0]
 		n.count, _ = strconv.ParseUint(n.form[at[2]:at[3]], 10, 64)
 		n.form = n.form[:at[2]] + countPlace + n.form[at[3]:at[5]] + pluralPlace + n.form[at[1]:]
@@ -73,7 +76,7 @@ func parseNote(text string) *brickNote {
 func (n *brickNote) String() string {
 	form := n.form
 	if len(n.bricks) > 1 {
-		form = severally.Replace(form)
+		form = severally.Replace(howOften.ReplaceAllString(form, "$0 each"))
 	}
 	s := "s"
 	if n.count == 1 {

@@ -34,6 +34,17 @@ func TestFold(t *testing.T) {
 			[]string{"the audit got no answer for 1 states", "the audit got no answer for 1 states", "brick-1 and brick-2 lost 1 states"},
 			[]string{"the audit got no answer for 1 states", "the audit got no answer for 1 states", "brick-1 and brick-2 lost 1 states"},
 		},
+		{
+			"how often is of each",
+			[]string{
+				"brick-1 died once and came back empty", "brick-2 died once and came back empty", "brick-3 died once and came back empty",
+				"brick-4 died 2 times and came back empty", "brick-5 died 2 times and came back empty", "brick-7 died 3 times and came back empty",
+			},
+			[]string{
+				"brick-1 .. brick-3 died once each and came back empty", "brick-4 and brick-5 died 2 times each and came back empty",
+				"brick-7 died 3 times and came back empty",
+			},
+		},
 		{"one stays one", []string{"brick-3 dropped 12 operations at arrival, its inbox full"}, []string{"brick-3 dropped 12 operations at arrival, its inbox full"}},
 	}
 	for _, tt := range tests {

@@ -55,7 +55,7 @@ func marksGrid(marks []result.Marks, notes *footnotes) *Grid {
 		m := &marks[i]
 		g.Add(
 			m.Run, m.Mode, m.Policy, m.Protection, rate(m.Peak), fmt.Sprint(m.PeakMachines),
-			reached(m.Knee, strconv.Itoa), half(m), reached(m.Zero, strconv.Itoa),
+			reached(m.Knee, strconv.Itoa), half(m), zero(m),
 			reached(m.FailedAtZero, rate), fmt.Sprint(m.LastMachines), decimal(100*m.LastShare, 1),
 			fmt.Sprintf("%d of %d", m.Weak, m.Levels), marksNotes(m, notes),
 		)
@@ -67,6 +67,7 @@ func marksGrid(marks []result.Marks, notes *footnotes) *Grid {
 const (
 	peakAlone = "peak: the highest of the levels measured, with few near it: measure levels around it"
 	halfFar   = "half: interpolated between levels far apart: measure levels in between"
+	zeroFar   = "zero: the first level measured there, far from the one before it: measure levels in between"
 )
 
 func marksNotes(m *result.Marks, notes *footnotes) string {
@@ -77,6 +78,9 @@ func marksNotes(m *result.Marks, notes *footnotes) string {
 	if m.HalfFar() {
 		s += notes.number(halfFar)
 	}
+	if m.ZeroFar() {
+		s += notes.number(zeroFar)
+	}
 	return s
 }
 
@@ -85,6 +89,15 @@ func half(m *result.Marks) string {
 	s := reached(m.Half, one)
 	if m.HalfFar() {
 		s += fmt.Sprintf(" (%d-%d)", m.HalfBetween[0], m.HalfBetween[1])
+	}
+	return s
+}
+
+// zero does likewise.
+func zero(m *result.Marks) string {
+	s := reached(m.Zero, strconv.Itoa)
+	if m.ZeroFar() {
+		s += fmt.Sprintf(" (%d-%d)", m.ZeroBetween[0], m.ZeroBetween[1])
 	}
 	return s
 }

@@ -148,8 +148,8 @@ type comparison struct {
 var comparisons = []comparison{
 	{"peak, /s", func(f figures) float64 { return f.peak }, rate, judgePeak},
 	{"half, machines", func(f figures) float64 { return f.half }, one, judgeHalf},
-	{"zero, machines", func(f figures) float64 { return f.zero }, rate, nil},
-	{"failed at zero, /s", func(f figures) float64 { return f.failed }, rate, nil},
+	{"zero, machines", func(f figures) float64 { return f.zero }, rate, judgeZero},
+	{"failed at zero, /s", func(f figures) float64 { return f.failed }, rate, judgeFailed},
 }
 
 func judgePeak(m *result.Marks, notes *footnotes) (text, noRatio string) {
@@ -165,6 +165,19 @@ func judgeHalf(m *result.Marks, notes *footnotes) (text, noRatio string) {
 		noRatio = notes.number(halfFar)
 	}
 	return half(m), noRatio
+}
+
+func judgeZero(m *result.Marks, notes *footnotes) (text, noRatio string) {
+	if m.ZeroFar() {
+		noRatio = notes.number(zeroFar)
+	}
+	return zero(m), noRatio
+}
+
+// judgeFailed: the failures are those of whatever level was the first at zero.
+func judgeFailed(m *result.Marks, notes *footnotes) (text, noRatio string) {
+	_, noRatio = judgeZero(m, notes)
+	return reached(m.FailedAtZero, rate), noRatio
 }
 
 func publishedGrid(off, on *result.Marks, notes *footnotes) *Grid {

@@ -184,6 +184,12 @@ func TestErrors(t *testing.T) {
 		{"nothing published", "off,on", func() error { return Published(io.Discard, []*result.Run{odd}) }},
 		{"nothing in common", "in common", func() error { return Compare(io.Discard, odd, onOffRun(t)) }},
 	}
+	for mode, want := range map[string]string{result.Live: "ssmctl load --resume", result.Sim: "simulate it again"} {
+		empty.Manifest.Mode = mode
+		if err := Table(io.Discard, []*result.Run{empty}); !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "resume") != (mode == result.Live) {
+			t.Errorf("a %s run without a level: error %v, want %s", mode, err, want)
+		}
+	}
 	for _, tt := range tests {
 		err := tt.do()
 		var e *Error

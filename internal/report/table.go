@@ -74,11 +74,19 @@ func levelGrid(rows []result.Row, notes *footnotes) *Grid {
 			rate(r.Offered), rate(r.Goodput()), rate(r.GoodputCI95),
 			rate(r.Rates[session.Timeout]), rate(r.Rates[session.Rejected]),
 			rate(r.Rates[session.Refused]+r.Rates[session.Error]), rate(r.Late),
-			latency(r.Latency.P50), latency(r.Latency.P99), copies(r), decimal(r.Fairness, 3),
+			latency(r.Latency.P50), latency(r.Latency.P99), copies(r), fairness(r),
 			fmt.Sprint(r.Wrong), fmt.Sprint(r.Lost), either(r.Steady.OK, "yes"), either(r.GeneratorOK.OK, "ok"), notes.marks(r),
 		)
 	}
 	return g
+}
+
+// fairness shows the index, or nothing where nothing was shared.
+func fairness(r *result.Row) string {
+	if !r.FairnessKnown() {
+		return missing
+	}
+	return decimal(r.Fairness, 3)
 }
 
 // copies shows to how many bricks a write went, and how many acknowledged one that

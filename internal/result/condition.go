@@ -59,10 +59,11 @@ func (c *Condition) String() string { return c.text }
 // Protection returns the protection that the condition is about; empty is any.
 func (c *Condition) Protection() string { return c.protection }
 
-// Holds reports whether a row meets the condition, and the row's figure.
+// Holds reports whether a row meets the condition, and the row's figure. One that the row does not
+// have meets none.
 func (c *Condition) Holds(r *Row) (bool, string) {
 	shown := levelRecord(r)[c.column]
-	if c.protection != "" && c.protection != r.Protection {
+	if shown == "" || (c.protection != "" && c.protection != r.Protection) {
 		return false, shown
 	}
 	figure, err := strconv.ParseFloat(shown, 64)

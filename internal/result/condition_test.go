@@ -27,6 +27,8 @@ func TestCondition(t *testing.T) {
 		{"window+codel:goodput_rps>1", false},
 		{"steady==1", true},
 		{"generator_ok==0", true},
+		{"fairness<0.9", false}, // there was nothing to share, or nobody has said
+		{"fairness!=1", false},
 	}
 	for _, tt := range tests {
 		c, err := ParseCondition(tt.text)

@@ -106,6 +106,15 @@ func (f *fields) number() float64 {
 	return x
 }
 
+// numberIfAny reads a number, or 0 if the field is empty.
+func (f *fields) numberIfAny() float64 {
+	if f.rest[0] == "" {
+		f.text()
+		return 0
+	}
+	return f.number()
+}
+
 func (f *fields) millis() time.Duration { return fromMillis(f.number()) }
 
 func (f *fields) boolean() bool {

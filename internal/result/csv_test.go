@@ -2,6 +2,7 @@ package result
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -108,4 +109,29 @@ func FuzzParseSeries(f *testing.F) {
 			t.Errorf("%q comes out as %q", src, FormatSeries(seconds))
 		}
 	})
+}
+
+// Where there was nothing to share the fairness is not known, in every form of a row.
+func TestFairnessUnknown(t *testing.T) {
+	for _, tt := range []struct {
+		goodput, fairness float64
+		csv, json         string
+	}{
+		{1000, 0.98, "0.980", `"fairness":0.98`},
+		{1000, 0.0001, "0.001", `"fairness":0.0001`}, // one of ten thousand has it all
+		{0, 1, "", `"fairness":null`},                // as it was once written
+		{0, 0, "", `"fairness":null`},
+		{1000, 0, "", `"fairness":null`}, // all of it was that of guests
+	} {
+		r := level(4, tt.goodput, 0, 10)
+		r.Fairness = tt.fairness
+		record := levelRecord(&r)
+		text, err := json.Marshal(r)
+		if err != nil || record[len(record)-3] != tt.csv || !strings.Contains(string(text), tt.json) {
+			t.Errorf("%v of %v: %q and %s, error %v", tt.fairness, tt.goodput, record[len(record)-3], text, err)
+		}
+		if rows, err := ParseLevels(FormatLevels([]Row{r})); err != nil || rows[0].FairnessKnown() != r.FairnessKnown() {
+			t.Errorf("%v of %v: read back as %+v, error %v", tt.fairness, tt.goodput, rows, err)
+		}
+	}
 }

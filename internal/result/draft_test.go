@@ -56,7 +56,7 @@ func TestDraftIsOutOfSight(t *testing.T) {
 		t.Fatal(err)
 	}
 	appendLevels(t, d, 1)
-	if runs, err := List(base); err != nil || len(runs) != 0 {
+	if runs, _, err := List(base); err != nil || len(runs) != 0 {
 		t.Errorf("before its end it is in the list: %+v, error %v", runs, err)
 	}
 	if err := d.Finish(Complete, ""); err != nil {
@@ -97,6 +97,30 @@ func TestPlace(t *testing.T) {
 				t.Errorf("beside the run there is something left: %v, error %v", entries, err)
 			}
 		})
+	}
+}
+
+// A draft without a level leaves nothing, and what was there before as it was.
+func TestDiscard(t *testing.T) {
+	base := t.TempDir()
+	for _, levels := range []int{0, 1} {
+		if levels > 0 {
+			simulate(t, base, levels, Partial)
+		}
+		d, err := Create(base, simManifest(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Discard(); err != nil {
+			t.Fatal(err)
+		}
+		if entries, err := os.ReadDir(base); err != nil || len(entries) != levels {
+			t.Errorf("%v is left, error %v", entries, err)
+		}
+	}
+	live := create(t, base)
+	if err := live.Discard(); err == nil {
+		t.Error("a run that is no draft was discarded")
 	}
 }
 
@@ -181,11 +205,11 @@ func TestListOrdersBothKinds(t *testing.T) {
 		}
 	}
 	at(started.Add(time.Hour))
-	if run, err := Latest(base); err != nil || run.Path != d.Path() {
+	if run, _, err := Latest(base); err != nil || run.Path != d.Path() {
 		t.Errorf("latest %s, error %v", run.Path, err)
 	}
 	at(started.Add(-time.Hour))
-	if runs, err := List(base); err != nil || runs[0].Path != d.Path() || !runs[0].Started.Equal(started.Add(-time.Hour)) {
+	if runs, _, err := List(base); err != nil || runs[0].Path != d.Path() || !runs[0].Started.Equal(started.Add(-time.Hour)) {
 		t.Errorf("list %+v, error %v", runs, err)
 	}
 	if run, err := Find(base, "sim"); err != nil || run.Path != d.Path() {

@@ -21,12 +21,17 @@ type DirError struct {
 
 // Error names the path once, though the cause may name it too, or a file in it.
 func (e *DirError) Error() string {
-	path, err := e.Path, e.Err
+	cause := e.Err
 	var of *fs.PathError
-	if errors.As(err, &of) && (of.Path == path || strings.HasPrefix(of.Path, path+string(filepath.Separator))) {
-		path, err = of.Path, of.Err
+	if errors.As(cause, &of) {
+		if rel, err := filepath.Rel(e.Path, of.Path); err == nil && filepath.IsLocal(rel) {
+			cause = of.Err
+			if rel != "." {
+				cause = fmt.Errorf("%s: %w", rel, of.Err)
+			}
+		}
 	}
-	return fmt.Sprintf("%s: %v: %s", path, err, e.Hint)
+	return fmt.Sprintf("%s: %v: %s", e.Path, cause, e.Hint)
 }
 
 // Unwrap returns the cause.
@@ -48,6 +53,25 @@ func (e *FindError) Error() string {
 	default:
 		return fmt.Sprintf("no run %q in %s: see ssmctl runs list", e.Name, e.Base)
 	}
+}
+
+// DamagedError says why a directory that has a run's name cannot be read as one.
+type DamagedError struct {
+	Path string
+	Err  error // names the path
+}
+
+func (e *DamagedError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *DamagedError) Unwrap() error { return e.Err }
+
+// newDamaged makes one of what readEntry says of a path.
+func newDamaged(path string, err error) *DamagedError {
+	if !errors.As(err, new(*DirError)) && !errors.As(err, new(*FormatError)) { // which say it all
+		err = &DirError{Path: path, Err: err, Hint: "see ssmctl runs list"}
+	}
+	return &DamagedError{Path: path, Err: err}
 }
 
 // FormatError says where a file of a run is not what this package writes.

@@ -43,8 +43,8 @@ func TestOpenMissesNothing(t *testing.T) {
 	lines := func(change func(l [][]byte) [][]byte) func([]byte) []byte {
 		return func(text []byte) []byte { return bytes.Join(change(bytes.SplitAfter(text, []byte("\n"))), nil) }
 	}
-	replace := func(old, new string) func([]byte) []byte {
-		return func(text []byte) []byte { return bytes.Replace(text, []byte(old), []byte(new), 1) }
+	replace := func(was, is string) func([]byte) []byte {
+		return func(text []byte) []byte { return bytes.Replace(text, []byte(was), []byte(is), 1) }
 	}
 	for _, tt := range []struct {
 		name, file string

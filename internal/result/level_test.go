@@ -110,6 +110,9 @@ func anyRow(t *rapid.T) Row {
 		r.Rates[o] = rate.Draw(t, "rate")
 		r.Offered += r.Rates[o]
 	}
+	if !r.FairnessKnown() {
+		r.Fairness = 0
+	}
 	if !r.Steady.OK {
 		r.Steady.Why, r.Notes = "drift, \"quoted\"", []string{"a, note"}
 	}

@@ -32,9 +32,18 @@ func levelRecord(r *Row) []string {
 		number(r.Rates[session.Refused]), number(r.Rates[session.Error]), number(r.Late),
 		strconv.FormatUint(r.Wrong, 10), strconv.FormatUint(r.Lost, 10),
 		millis(r.Latency.P50), millis(r.Latency.P90), millis(r.Latency.P99), millis(r.Latency.P999), millis(r.Latency.Max),
-		number(r.CopiesPerWrite), number(r.Fairness),
+		number(r.CopiesPerWrite), fairnessText(r),
 		strconv.FormatBool(r.Steady.OK), strconv.FormatBool(r.GeneratorOK.OK),
 	}
+}
+
+// fairnessText is empty where there was nothing to share. What there is, however unfair, is shown
+// as a thousandth at the least, so that the two are told apart.
+func fairnessText(r *Row) string {
+	if !r.FairnessKnown() {
+		return ""
+	}
+	return number(max(r.Fairness, 1e-3))
 }
 
 // ParseLevels is the inverse of FormatLevels. What the CSV does not carry (reasons, notes,
@@ -74,7 +83,7 @@ func parseLevel(record []string) (Row, error) {
 	r.Rates[session.Wrong] = max(0, rounded(r.Rates[session.Wrong]))
 	r.Late, r.Wrong, r.Lost = f.number(), f.count(), f.count()
 	r.Latency = Quantiles{P50: f.millis(), P90: f.millis(), P99: f.millis(), P999: f.millis(), Max: f.millis()}
-	r.CopiesPerWrite, r.Fairness = f.number(), f.number()
+	r.CopiesPerWrite, r.Fairness = f.number(), f.numberIfAny()
 	r.Steady.OK, r.GeneratorOK.OK = f.boolean(), f.boolean()
 	return r, f.err
 }

@@ -35,6 +35,7 @@ type Marks struct {
 	Half         *float64 `json:"half_machines"`      // at the first crossing of 50 % of the peak after it, linear between levels
 	HalfBetween  *[2]int  `json:"half_between"`       // the loads of these two levels; nil with Half
 	Zero         *int     `json:"zero_machines"`      // at the first level after the peak whose upper bound is below 1 % of it
+	ZeroBetween  *[2]int  `json:"zero_between"`       // the loads of the level before it and of this one; nil with Zero
 	FailedAtZero *float64 `json:"failed_rps_at_zero"` // failed attempts per second at that level
 	LastMachines int      `json:"last_machines"`      // the highest load measured
 	LastShare    float64  `json:"last_share_of_peak"` // goodput there over the peak; 0 if there is no peak
@@ -46,6 +47,12 @@ type Marks struct {
 // peak are so far apart that Half is hardly more than a guess.
 func (m *Marks) HalfFar() bool {
 	return m.HalfBetween != nil && far(m.HalfBetween[0], m.HalfBetween[1])
+}
+
+// ZeroFar reports whether the level before that of Zero is so far from it that goodput may have
+// come to nothing much earlier.
+func (m *Marks) ZeroFar() bool {
+	return m.ZeroBetween != nil && far(m.ZeroBetween[0], m.ZeroBetween[1])
 }
 
 // far reports whether two loads leave one out between them, and are not near.
@@ -118,7 +125,7 @@ func curveMarks(c Curve, rows []Row) Marks {
 		}
 		if r.Goodput()+r.GoodputCI95 < zeroShare*m.Peak {
 			failed := r.Failed()
-			m.Zero, m.FailedAtZero = &r.Machines, &failed
+			m.Zero, m.ZeroBetween, m.FailedAtZero = &r.Machines, &[2]int{rows[i-1].Machines, r.Machines}, &failed
 			break
 		}
 	}

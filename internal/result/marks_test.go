@@ -33,7 +33,7 @@ func TestMarks(t *testing.T) {
 		{"one level", []Row{level(4, 1480, 9, 0)}, Marks{Peak: 1480, PeakMachines: 4, PeakAlone: true, Knee: ptr(4), LastMachines: 4, LastShare: 1, Levels: 1}},
 		{"nothing ever", []Row{level(4, 0, 0, 10), level(8, 0, 0, 20)}, Marks{PeakMachines: 4, LastMachines: 8, Levels: 2}},
 		{"cliff", cliff, Marks{
-			Peak: 1900, PeakMachines: 10, PeakAlone: true, Knee: ptr(8), Half: ptr(12.3), HalfBetween: &[2]int{12, 14}, Zero: ptr(16), FailedAtZero: ptr(1600.0),
+			Peak: 1900, PeakMachines: 10, PeakAlone: true, Knee: ptr(8), Half: ptr(12.3), HalfBetween: &[2]int{12, 14}, Zero: ptr(16), ZeroBetween: &[2]int{14, 16}, FailedAtZero: ptr(1600.0),
 			LastMachines: 20, Levels: 8,
 		}},
 		{"still rising", cliff[:3], Marks{Peak: 1880, PeakMachines: 8, PeakAlone: true, Knee: ptr(8), LastMachines: 8, LastShare: 1, Levels: 3}},
@@ -41,7 +41,7 @@ func TestMarks(t *testing.T) {
 			Peak: 1900, PeakMachines: 10, PeakAlone: true, Knee: ptr(8), Half: ptr(12.3), HalfBetween: &[2]int{12, 14}, LastMachines: 14, LastShare: 100.0 / 1900, Levels: 6,
 		}},
 		{"the bound, not the mean, must be below 1 %", []Row{level(1, 1000, 0, 0), level(2, 5, 8, 7), level(3, 5, 2, 9)}, Marks{
-			Peak: 1000, PeakMachines: 1, Knee: ptr(1), Half: ptr(1 + 500.0/995), HalfBetween: &[2]int{1, 2}, Zero: ptr(3), FailedAtZero: ptr(9.0),
+			Peak: 1000, PeakMachines: 1, Knee: ptr(1), Half: ptr(1 + 500.0/995), HalfBetween: &[2]int{1, 2}, Zero: ptr(3), ZeroBetween: &[2]int{2, 3}, FailedAtZero: ptr(9.0),
 			LastMachines: 3, LastShare: 0.005, Levels: 3,
 		}},
 		{"a dip before the peak is no crossing", []Row{level(1, 900, 0, 0), level(2, 0, 0, 0), level(3, 1000, 0, 0)}, Marks{
@@ -90,7 +90,16 @@ func TestMarksFar(t *testing.T) {
 			t.Errorf("%s: alone %v, half far %v between %v; want %v, %v", tt.name, m.PeakAlone, m.HalfFar(), *m.HalfBetween, tt.alone, tt.half)
 		}
 	}
-	if m := ComputeMarks([]Row{level(1, 1000, 0, 0), level(2, 900, 0, 0)})[0]; m.PeakAlone || m.HalfFar() {
+	for _, tt := range []struct {
+		last int
+		far  bool
+	}{{9, false}, {10, true}, {37, true}} {
+		m := ComputeMarks([]Row{level(7, 900, 0, 0), level(8, 1000, 0, 0), level(tt.last, 0, 0, 9)})[0]
+		if *m.Zero != tt.last || m.ZeroFar() != tt.far || *m.ZeroBetween != [2]int{8, tt.last} {
+			t.Errorf("zero at %d between %v, far %v; want %v", *m.Zero, *m.ZeroBetween, m.ZeroFar(), tt.far)
+		}
+	}
+	if m := ComputeMarks([]Row{level(1, 1000, 0, 0), level(2, 900, 0, 0)})[0]; m.PeakAlone || m.HalfFar() || m.ZeroFar() {
 		t.Errorf("no load is below one machine, and no half was reached: %+v", m)
 	}
 }

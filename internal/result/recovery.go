@@ -106,8 +106,10 @@ func (r *Recovery) after(level []Second, f Span, faults []Span) {
 		r.Why = "it did not begin"
 	case begin >= len(level):
 		r.Why = "it lasts to the end"
-	case r.Before == nil || *r.Before == 0:
-		r.Why = "no goodput before it"
+	case r.Before == nil:
+		r.Why = "no full second before the first fault"
+	case *r.Before == 0:
+		r.Why = "no goodput before the first fault"
 	case end-begin < backSeconds:
 		r.Why = "too short a time after it"
 	default:

@@ -34,7 +34,7 @@ type Row struct {
 
 	CopiesPerWrite float64 // sent, for each write that went out; 0 if none did
 	AckedPerWrite  float64 // acknowledged within the time-out, for each acknowledged write; 0 if there is none
-	Fairness       float64 // Jain's index over the machines' goodputs; 1 is even
+	Fairness       float64 // Jain's index over the machines' goodputs; 1 is even, 0 if there was nothing to share
 
 	Steady      Verdict
 	GeneratorOK Verdict
@@ -46,6 +46,9 @@ type Row struct {
 
 // Goodput is the rate of correct answers in time.
 func (r *Row) Goodput() float64 { return r.Rates[session.OK] }
+
+// FairnessKnown reports whether there was goodput to share.
+func (r *Row) FairnessKnown() bool { return r.Fairness > 0 && rounded(r.Goodput()) > 0 }
 
 // Weak reports whether a verdict on the row failed: it is shown, and marked.
 func (r *Row) Weak() bool { return !r.Steady.OK || !r.GeneratorOK.OK }

@@ -11,35 +11,35 @@ import (
 // rowJSON is the form of a row in levels.jsonl and in reports: the columns of
 // levels.csv under their names, and what a CSV cannot carry.
 type rowJSON struct {
-	Run        string  `json:"run"`
-	Mode       string  `json:"mode"`
-	Profile    string  `json:"profile"`
-	Policy     string  `json:"policy"`
-	Protection string  `json:"protection"`
-	Machines   int     `json:"machines"`
-	Threads    int     `json:"threads"`
-	Users      int     `json:"users"`
-	Duration   float64 `json:"duration_s"`
-	Offered    float64 `json:"offered_rps"`
-	Goodput    float64 `json:"goodput_rps"`
-	CI95       float64 `json:"goodput_ci95_rps"`
-	Failed     float64 `json:"failed_rps"`
-	Timeout    float64 `json:"timeout_rps"`
-	Rejected   float64 `json:"rejected_rps"`
-	Refused    float64 `json:"refused_rps"`
-	Error      float64 `json:"error_rps"`
-	WrongRate  float64 `json:"wrong_rps"`
-	Late       float64 `json:"late_rps"`
-	Wrong      uint64  `json:"wrong_total"`
-	Lost       uint64  `json:"lost_total"`
-	P50        float64 `json:"p50_ms"`
-	P90        float64 `json:"p90_ms"`
-	P99        float64 `json:"p99_ms"`
-	P999       float64 `json:"p999_ms"`
-	Max        float64 `json:"max_ms"`
-	Copies     float64 `json:"copies_per_write"`
-	Acked      float64 `json:"acked_per_write"`
-	Fairness   float64 `json:"fairness"`
+	Run        string   `json:"run"`
+	Mode       string   `json:"mode"`
+	Profile    string   `json:"profile"`
+	Policy     string   `json:"policy"`
+	Protection string   `json:"protection"`
+	Machines   int      `json:"machines"`
+	Threads    int      `json:"threads"`
+	Users      int      `json:"users"`
+	Duration   float64  `json:"duration_s"`
+	Offered    float64  `json:"offered_rps"`
+	Goodput    float64  `json:"goodput_rps"`
+	CI95       float64  `json:"goodput_ci95_rps"`
+	Failed     float64  `json:"failed_rps"`
+	Timeout    float64  `json:"timeout_rps"`
+	Rejected   float64  `json:"rejected_rps"`
+	Refused    float64  `json:"refused_rps"`
+	Error      float64  `json:"error_rps"`
+	WrongRate  float64  `json:"wrong_rps"`
+	Late       float64  `json:"late_rps"`
+	Wrong      uint64   `json:"wrong_total"`
+	Lost       uint64   `json:"lost_total"`
+	P50        float64  `json:"p50_ms"`
+	P90        float64  `json:"p90_ms"`
+	P99        float64  `json:"p99_ms"`
+	P999       float64  `json:"p999_ms"`
+	Max        float64  `json:"max_ms"`
+	Copies     float64  `json:"copies_per_write"`
+	Acked      float64  `json:"acked_per_write"`
+	Fairness   *float64 `json:"fairness"` // null if there was nothing to share
 
 	Steady       bool     `json:"steady"`
 	SteadyWhy    string   `json:"steady_why,omitempty"`
@@ -53,6 +53,10 @@ type rowJSON struct {
 // MarshalJSON writes one flat object: durations in milliseconds, the whole level's
 // in seconds, every outcome as a rate.
 func (r Row) MarshalJSON() ([]byte, error) {
+	var fairness *float64
+	if r.FairnessKnown() {
+		fairness = &r.Fairness
+	}
 	return json.Marshal(rowJSON{
 		Run: r.Run, Mode: r.Mode, Profile: r.Profile, Policy: r.Policy, Protection: r.Protection,
 		Machines: r.Machines, Threads: r.Threads, Users: r.Users, Duration: r.Duration.Seconds(),
@@ -61,7 +65,7 @@ func (r Row) MarshalJSON() ([]byte, error) {
 		Error: r.Rates[session.Error], WrongRate: r.Rates[session.Wrong], Late: r.Late, Wrong: r.Wrong, Lost: r.Lost,
 		P50: Millis(r.Latency.P50), P90: Millis(r.Latency.P90), P99: Millis(r.Latency.P99),
 		P999: Millis(r.Latency.P999), Max: Millis(r.Latency.Max),
-		Copies: r.CopiesPerWrite, Acked: r.AckedPerWrite, Fairness: r.Fairness,
+		Copies: r.CopiesPerWrite, Acked: r.AckedPerWrite, Fairness: fairness,
 		Steady: r.Steady.OK, SteadyWhy: r.Steady.Why, Generator: r.GeneratorOK.OK, GeneratorWhy: r.GeneratorOK.Why,
 		Audit: r.Audit, LostHosts: r.LostHosts, Notes: r.Notes,
 	})
@@ -81,12 +85,15 @@ func (r *Row) UnmarshalJSON(src []byte) error {
 			P50: fromMillis(j.P50), P90: fromMillis(j.P90), P99: fromMillis(j.P99),
 			P999: fromMillis(j.P999), Max: fromMillis(j.Max),
 		},
-		CopiesPerWrite: j.Copies, AckedPerWrite: j.Acked, Fairness: j.Fairness,
+		CopiesPerWrite: j.Copies, AckedPerWrite: j.Acked,
 		Steady:      Verdict{OK: j.Steady, Why: j.SteadyWhy},
 		GeneratorOK: Verdict{OK: j.Generator, Why: j.GeneratorWhy},
 		Audit:       j.Audit,
 		LostHosts:   j.LostHosts,
 		Notes:       j.Notes,
+	}
+	if j.Fairness != nil {
+		r.Fairness = *j.Fairness
 	}
 	r.Rates = [session.NumOutcomes]float64{
 		session.OK: j.Goodput, session.Timeout: j.Timeout, session.Rejected: j.Rejected,

@@ -27,7 +27,7 @@ type Entry struct {
 // List returns the runs under base, the one that was started first at the head, and why each
 // directory that has a run's name is not among them. It passes over whatever has another name; a base that
 // does not exist has none.
-func List(base string) (runs []Entry, damaged []error, err error) {
+func List(base string) (runs []Entry, damaged []*DamagedError, err error) {
 	entries, err := os.ReadDir(base)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
@@ -36,12 +36,13 @@ func List(base string) (runs []Entry, damaged []error, err error) {
 		return nil, nil, &DirError{Path: base, Err: err, Hint: "name another directory with --out"}
 	}
 	for _, e := range entries {
-		run, err := readEntry(filepath.Join(base, e.Name()))
+		path := filepath.Join(base, e.Name())
+		run, err := readEntry(path)
 		switch {
 		case err == nil:
 			runs = append(runs, run)
 		case namePattern.MatchString(e.Name()) && !errors.Is(err, fs.ErrNotExist): // without a manifest it was never begun
-			damaged = append(damaged, err)
+			damaged = append(damaged, newDamaged(path, err))
 		}
 	}
 	slices.SortStableFunc(runs, func(a, b Entry) int { return a.Started.Compare(b.Started) })
@@ -88,15 +89,19 @@ func manifestTime(path string) (time.Time, error) {
 }
 
 // Latest returns the newest run under base that has a level, or the newest if none has one,
-// and why directories that may be newer runs are none that can be read. With none that can, the
-// error is a *FindError, or says what is wrong with those that are there.
-func Latest(base string) (_ Entry, damaged []error, err error) {
+// and those of List that cannot be read and may be newer. With no run at all the error is a
+// *FindError, with none that can be read it has a *DamagedError for each.
+func Latest(base string) (_ Entry, damaged []*DamagedError, err error) {
 	runs, damaged, err := List(base)
 	if err != nil {
 		return Entry{}, nil, err
 	}
 	if len(runs) == 0 && len(damaged) > 0 {
-		return Entry{}, nil, errors.Join(damaged...)
+		errs := make([]error, len(damaged))
+		for i := range damaged {
+			errs[i] = damaged[i]
+		}
+		return Entry{}, nil, errors.Join(errs...)
 	}
 	if len(runs) == 0 {
 		return Entry{}, nil, &FindError{Base: base}
@@ -111,27 +116,25 @@ func Latest(base string) (_ Entry, damaged []error, err error) {
 
 // Find returns the run that a person means: under base by its name, by the id at the
 // name's end, or by the first characters of either, where none or several is a
-// *FindError; or anywhere by its path, if the name has a separator in it.
+// *FindError; or anywhere by its path, if the name has a separator in it. What is there and cannot
+// be read is a *DamagedError.
 func Find(base, name string) (Entry, error) {
 	if strings.ContainsRune(name, filepath.Separator) {
 		run, err := readEntry(filepath.Clean(name))
-		if err != nil && !errors.As(err, new(*DirError)) && !errors.As(err, new(*FormatError)) { // which say it all
-			err = &DirError{Path: name, Err: err, Hint: "see ssmctl runs list"}
+		if err != nil {
+			return Entry{}, newDamaged(name, err)
 		}
-		return run, err
+		return run, nil
 	}
 	runs, damaged, err := List(base)
 	if err != nil {
 		return Entry{}, err
 	}
-	var fits []Entry
-	for _, run := range runs {
-		full := run.Manifest.Run
+	names := func(full string) bool {
 		_, id, _ := strings.Cut(full, "-")
-		if name != "" && (strings.HasPrefix(full, name) || strings.HasPrefix(id, name)) {
-			fits = append(fits, run)
-		}
+		return name != "" && (strings.HasPrefix(full, name) || strings.HasPrefix(id, name))
 	}
+	fits := slices.DeleteFunc(runs, func(run Entry) bool { return !names(run.Manifest.Run) })
 	if len(fits) == 1 {
 		return fits[0], nil
 	}
@@ -139,8 +142,10 @@ func Find(base, name string) (Entry, error) {
 	for _, run := range fits {
 		e.Candidates = append(e.Candidates, run.Manifest.Run)
 	}
-	if len(fits) == 0 && len(damaged) > 0 { // it may be one of these
-		return Entry{}, fmt.Errorf("%w; %w", e, errors.Join(damaged...))
+	for _, d := range damaged {
+		if len(fits) == 0 && names(filepath.Base(d.Path)) {
+			return Entry{}, d
+		}
 	}
 	return Entry{}, e
 }

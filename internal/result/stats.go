@@ -52,7 +52,7 @@ func batch(perSecond []float64) []float64 {
 }
 
 // Jain returns Jain's fairness index of non-negative shares (Jain, Chiu and Hawe, DEC TR-301,
-// 1984): 1 if all are equal, 1/n if one has everything. Nobody and nothing to share are fair: 1.
+// 1984): 1 if all are equal, 1/n if one has everything, 0 if there is nobody or nothing to share.
 func Jain(shares []float64) float64 {
 	var sum, squares float64
 	for _, x := range shares {
@@ -60,7 +60,7 @@ func Jain(shares []float64) float64 {
 		squares += x * x
 	}
 	if squares == 0 {
-		return 1
+		return 0
 	}
 	return sum * sum / (float64(len(shares)) * squares)
 }

@@ -86,8 +86,8 @@ func TestJain(t *testing.T) {
 		shares []float64
 		want   float64
 	}{
-		{"nobody", nil, 1},
-		{"nothing", []float64{0, 0}, 1},
+		{"nobody", nil, 0},
+		{"nothing", []float64{0, 0}, 0},
 		{"even", []float64{3, 3, 3}, 1},
 		{"one has all", []float64{0, 8, 0, 0}, 0.25},
 		{"two to one", []float64{1, 2}, 0.9},
