@@ -52,7 +52,17 @@ func TestAIMD(t *testing.T) {
 	}
 }
 
-// comesBack reports whether a window admits an operation within a few rounds of turns.
+// timeOut tells a window of nothing but time-outs for an hour.
+func timeOut(w Window, now time.Duration) time.Duration {
+	for range 60_000 {
+		now += timeout
+		w.Timeout(now, 1)
+	}
+	return now
+}
+
+// comesBack reports whether a window admits an operation within a few rounds of turns, with no
+// word from the brick.
 func comesBack(w Window, now time.Duration) bool {
 	for end := now + 10*time.Second; now < end; now += 50 * time.Microsecond {
 		if w.Admit(now, 0) {
@@ -78,8 +88,57 @@ func TestAIMDGrowsByOnePerRoundTrip(t *testing.T) {
 	}
 }
 
+// givesUp are ways to give a brick up for good that a policy must not take.
+var givesUp = map[string]func() Window{
+	"a whole one or none": func() Window {
+		return &shrinking{size: 1, admits: func(_ time.Duration, size float64, inFlight int) bool { return float64(inFlight+1) <= size }}
+	},
+	"turns that come to nothing": func() Window {
+		return &shrinking{size: 1, admits: func(now time.Duration, size float64, _ int) bool {
+			return ((now + time.Microsecond) % time.Second).Seconds() < size
+		}}
+	},
+	"turns ever more seldom": func() Window { return newSeldom() },
+}
+
+// shrinking has seven tenths of its size after every time-out, and no floor.
+type shrinking struct {
+	open
+	size   float64
+	admits func(now time.Duration, size float64, inFlight int) bool
+}
+
+func (w *shrinking) Admit(now time.Duration, inFlight int) bool {
+	return w.admits(now, w.size, inFlight)
+}
+func (w *shrinking) Timeout(time.Duration, int) { w.size *= 0.7 }
+func (w *shrinking) Size() float64              { return w.size }
+
+// seldom waits twice as long after every time-out before it asks again.
+type seldom struct {
+	open
+	wait, until time.Duration
+}
+
+func newSeldom() *seldom { return &seldom{wait: timeout} }
+
+func (w *seldom) Admit(now time.Duration, _ int) bool { return now >= w.until }
+func (w *seldom) Timeout(now time.Duration, _ int) {
+	w.wait = min(2*w.wait, time.Hour)
+	w.until = now + w.wait
+}
+
+// The check of a policy that never gives up finds those that do.
+func TestComesBackFindsThoseThatDoNot(t *testing.T) {
+	for name, newWindow := range givesUp {
+		if w := newWindow(); comesBack(w, timeOut(w, 0)) {
+			t.Errorf("%s passes", name)
+		}
+	}
+}
+
 // Whatever happens, a policy keeps to its window, answers a time-out by less and never
-// gives a brick up for good.
+// gives a brick up for good, however many time-outs there have been.
 func TestPoliciesHoldTheirWindow(t *testing.T) {
 	for _, p := range Policies() {
 		t.Run(p.Name, func(t *testing.T) {
@@ -119,6 +178,9 @@ func TestPoliciesHoldTheirWindow(t *testing.T) {
 				}
 				if !comesBack(w, now) {
 					t.Fatalf("window %v: given up for good", w.Size())
+				}
+				if now = timeOut(w, now); !comesBack(w, now) {
+					t.Fatalf("window %v after an hour of time-outs: given up for good", w.Size())
 				}
 			})
 		})

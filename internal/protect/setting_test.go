@@ -65,7 +65,7 @@ func TestPolicyByName(t *testing.T) {
 			t.Errorf("%s: %q is not one line for a help text", p.Name, p.Summary)
 		}
 	}
-	if _, err := PolicyByName("vegas"); err == nil || !strings.Contains(err.Error(), DefaultPolicy) {
+	if _, err := PolicyByName("no such policy"); err == nil || !strings.Contains(err.Error(), DefaultPolicy) {
 		t.Errorf("error %v names no choice", err)
 	}
 	Policies()[0].Name = "changed"

@@ -108,7 +108,7 @@ func TestKillOne(t *testing.T) {
 				within(t, "goodput", float64(s.Count[session.OK]), 880, 1050)
 			}
 		}
-		if want := []string{"brick-2 died 1 times and came back empty"}; !slices.Equal(l.Row.Notes, want) {
+		if want := []string{"brick-2 died once and came back empty"}; !slices.Equal(l.Row.Notes, want) {
 			t.Errorf("notes %q, want %q", l.Row.Notes, want)
 		}
 	}

@@ -77,8 +77,15 @@ func (l *level) notes() []string {
 			notes = append(notes, fmt.Sprintf("%s found %d of its copies corrupt, and returned none of them", session.BrickID(i+1), corrupt))
 		}
 		if n.kills > 0 {
-			notes = append(notes, fmt.Sprintf("%s died %d times and came back empty", session.BrickID(i+1), n.kills))
+			notes = append(notes, fmt.Sprintf("%s died %s and came back empty", session.BrickID(i+1), often(n.kills)))
 		}
 	}
 	return notes
+}
+
+func often(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
