@@ -67,9 +67,10 @@ fuzz: doctor ## run each fuzz target (FUZZTIME=2s)
 	@scripts/fuzz $(FUZZTIME)
 
 .PHONY: soak
-soak: doctor ## many rounds of all tests in random order, long fuzzing and a long seeded search (ROUNDS=20 SOAKTIME=60s SEEDS=20000)
+soak: doctor ## many rounds of all tests in random order, long fuzzing, a long seeded search, half an hour of each clean load under watch (ROUNDS=20 SOAKTIME=60s SEEDS=20000)
 	@scripts/fuzz $(SOAKTIME)
 	@go run ./cmd/ssmctl sim --search $(SEEDS) --out bin
+	@go test -tags soak -run '^TestGuard' -count 1 -timeout 0 ./internal/sim
 	@go test -race -shuffle on -count $(ROUNDS) -timeout 0 ./...
 
 .PHONY: clean

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -43,6 +44,35 @@ func flagsFirst(commands []*cli.Command, args []string) []string {
 		}
 	}
 	return slices.Concat(ordered, rest)
+}
+
+// badValue finds in the library's words the flag whose value it cannot read.
+var badValue = regexp.MustCompile(`^invalid .*" for (?:flag )?--([a-z-]+): `)
+
+// valueForm says how the value of the flag that an error is about is written; empty if the
+// error is about something else, or says it itself.
+func valueForm(flags []cli.Flag, text string) string {
+	bad := badValue.FindStringSubmatch(text)
+	if bad == nil {
+		return ""
+	}
+	i := slices.IndexFunc(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), bad[1]) })
+	if i < 0 {
+		return ""
+	}
+	switch flags[i].(type) {
+	case *cli.DurationFlag:
+		return "times are written 10s or 2m"
+	case *cli.IntFlag, *cli.Int64Flag:
+		return "whole numbers are written 12 or 1000"
+	case *cli.UintFlag, *cli.Uint64Flag:
+		return "whole numbers from 0 on are written 12 or 1000"
+	case *cli.Float64Flag:
+		return "numbers are written 12 or 0.5"
+	case *cli.BoolFlag:
+		return "it is given alone, or as =true or =false"
+	}
+	return ""
 }
 
 // takesValue reports whether the argument after a flag belongs to it.

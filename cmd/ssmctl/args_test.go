@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/urfave/cli/v2"
 )
 
 func TestFlagsFirst(t *testing.T) {
@@ -28,5 +30,49 @@ func TestFlagsFirst(t *testing.T) {
 		if !slices.Equal(got[1:], strings.Fields(want)) {
 			t.Errorf("%q: %q, want %q", given, got[1:], want)
 		}
+	}
+}
+
+// Whatever the kind of a flag, a value that cannot be read is answered with how it is written.
+func TestEveryFlagSaysItsForm(t *testing.T) {
+	app := newApp(strings.NewReader(""), io.Discard, io.Discard)
+	seen := 0
+	var try func(args []string, c *cli.Command)
+	try = func(args []string, c *cli.Command) {
+		for _, f := range c.Flags {
+			var want string
+			value := "=1e3x"
+			switch f.(type) {
+			case *cli.StringFlag, *cli.StringSliceFlag:
+				continue // any text will do
+			case *cli.DurationFlag:
+				want = "times are written 10s"
+			case *cli.BoolFlag:
+				want = "it is given alone"
+			case *cli.Uint64Flag:
+				want, value = "whole numbers from 0 on", "=-1"
+			case *cli.IntFlag:
+				want = "whole numbers are"
+			case *cli.Float64Flag:
+				want = "numbers are written 12 or 0.5"
+			default:
+				t.Errorf("%v: --%s is of a kind whose form nobody says: %T", args, f.Names()[0], f)
+				continue
+			}
+			seen++
+			err := app.Run(slices.Concat([]string{"ssmctl"}, args, []string{"--" + f.Names()[0] + value}))
+			if exitCode(err) != exitUsage || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "--help lists the flags") {
+				t.Errorf("%v --%s: %v, want %q", args, f.Names()[0], err, want)
+			}
+		}
+		for _, sub := range c.Subcommands {
+			try(append(slices.Clone(args), sub.Name), sub)
+		}
+	}
+	for _, c := range app.Commands {
+		try([]string{c.Name}, c)
+	}
+	if seen < 30 {
+		t.Errorf("%d flags were tried", seen)
 	}
 }

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os/exec"
+	"syscall"
 
 	"github.com/urfave/cli/v2"
 
@@ -20,6 +23,18 @@ const (
 	exitInfrastructure = 4   // something outside did not do its part
 	exitInterrupted    = 130 // by a signal
 )
+
+// leavable is an output whose reader may leave, as head does: what is written from then on is
+// nobody's loss, and the command goes on to the exit code that it would have had.
+type leavable struct{ io.Writer }
+
+func (l leavable) Write(p []byte) (int, error) {
+	n, err := l.Writer.Write(p)
+	if errors.Is(err, syscall.EPIPE) {
+		return len(p), nil
+	}
+	return n, err
+}
 
 // codeError is an error that has chosen its exit code.
 type codeError struct {
@@ -44,6 +59,8 @@ func exitCode(err error) int {
 		return exitDone
 	case errors.As(err, &coded):
 		return coded.code
+	case errors.As(err, new(*exec.ExitError)): // of a command that reaches a host; it is an ExitCoder too
+		return exitInfrastructure
 	case errors.As(err, new(cli.ExitCoder)): // of the library itself: help for what does not exist
 		return exitUsage
 	case errors.Is(err, coordinator.ErrInterrupted), errors.Is(err, context.Canceled):

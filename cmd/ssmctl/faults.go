@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,6 +18,7 @@ func faultFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "fault", Usage: "break something in every level: `SPEC`; may be repeated"},
 		&cli.StringFlag{Name: "scenario", Usage: "a measurement under a `NAME`, its faults included: " + scenarioNames()},
+		&cli.Float64Flag{Name: "time-scale", Value: 1, Usage: "all times of the scenario so many times as long, such as 0.2"},
 	}
 }
 
@@ -48,23 +50,49 @@ func scenariosHelp() string {
 	var b strings.Builder
 	b.WriteString("\n\nScenarios. Flags that are given overrule what one stands for; a --fault comes on top.\n")
 	for _, s := range chaos.Scenarios() {
-		fmt.Fprintf(&b, "\n  %-10s %s:\n             --machines %s --duration %v --protection %s", s.Name, s.Summary, s.Machines, s.Duration, s.Protection)
-		for _, f := range s.Faults {
-			fmt.Fprintf(&b, " --fault %s", f)
-		}
+		fmt.Fprintf(&b, "\n  %-14s %s:\n                 %s", s.Name, s.Summary, strings.Join(scenarioText(&s), " "))
 	}
 	return b.String()
 }
 
+// scenarioText is what a scenario stands for, as it would be given.
+func scenarioText(s *chaos.Scenario) []string {
+	flags := scenarioFlags(s)
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(flags)) {
+		all = append(all, fmt.Sprintf("--%s %v", name, flags[name]))
+	}
+	if s.Watch {
+		all = append(all, "--watch")
+	}
+	for _, f := range s.Faults {
+		all = append(all, fmt.Sprintf("--fault %s", f))
+	}
+	return all
+}
+
+// The bounds of --time-scale.
+const (
+	leastScale = 0.01
+	mostScale  = 100
+)
+
 // applyScenario gives the flags that are not given the values of the scenario.
 func applyScenario(c *cli.Context) (s chaos.Scenario, err error) {
-	if !c.IsSet("scenario") {
+	scale := c.Float64("time-scale")
+	switch {
+	case !(scale >= leastScale && scale <= mostScale):
+		return s, usagef("--time-scale: %v: choose %v to %v", scale, leastScale, mostScale)
+	case !c.IsSet("scenario") && c.IsSet("time-scale"):
+		return s, usagef("--time-scale: there is no --scenario whose times it could change")
+	case !c.IsSet("scenario"):
 		return s, nil
 	}
 	if s, err = chaos.ScenarioByName(c.String("scenario")); err != nil {
 		return s, usagef("--scenario: %w", err)
 	}
-	for name, value := range scenarioFlags(s.Name) {
+	s = s.Scaled(scale)
+	for name, value := range scenarioFlags(&s) {
 		if c.IsSet(name) {
 			continue
 		}
@@ -75,14 +103,30 @@ func applyScenario(c *cli.Context) (s chaos.Scenario, err error) {
 	return s, nil
 }
 
-// scenarioFlags are the flags that a scenario stands for, beside its faults; none for one
-// that does not exist.
-func scenarioFlags(name string) map[string]any {
-	s, err := chaos.ScenarioByName(name)
+// scenarioFlags are the flags that a scenario stands for, beside its faults.
+func scenarioFlags(s *chaos.Scenario) map[string]any {
+	flags := map[string]any{"machines": s.Machines, "duration": s.Duration, "protection": s.Protection}
+	for name, value := range map[string]int{"threads": s.Threads, "bricks": s.Bricks, "r": s.R, "size": s.Size} {
+		if value > 0 {
+			flags[name] = value
+		}
+	}
+	if s.Timeout > 0 {
+		flags["timeout"] = s.Timeout
+	}
+	return flags
+}
+
+// plannedFlags are those of the scenario that a plan was made with; none without one.
+func plannedFlags(p *result.Plan) map[string]any {
+	s, err := chaos.ScenarioByName(p.Scenario)
 	if err != nil {
 		return nil
 	}
-	return map[string]any{"machines": s.Machines, "duration": s.Duration, "protection": s.Protection}
+	if p.TimeScale > 0 {
+		s = s.Scaled(p.TimeScale)
+	}
+	return scenarioFlags(&s)
 }
 
 // planFaults adds the faults of the flags to those of the scenario.
@@ -90,6 +134,9 @@ func planFaults(c *cli.Context, p *result.Plan, s *chaos.Scenario) error {
 	faults, err := chaos.ParseAll(slices.Concat(chaos.Specs(s.Faults), c.StringSlice("fault")))
 	if err != nil {
 		return usagef("--fault: %w", err)
+	}
+	if err := chaos.Check(s.Faults, p.Bricks, p.Duration); err != nil { // which a flag has made too short, or too small
+		return usagef("--scenario %s: %w", s.Name, err)
 	}
 	if err := chaos.Check(faults, p.Bricks, p.Duration); err != nil {
 		return usagef("--fault: %w", err)
@@ -102,6 +149,9 @@ func planFaults(c *cli.Context, p *result.Plan, s *chaos.Scenario) error {
 		}
 	}
 	p.Scenario = s.Name
+	if scale := c.Float64("time-scale"); scale != 1 {
+		p.TimeScale = scale
+	}
 	if len(faults) > 0 {
 		p.Faults = chaos.Specs(faults)
 	}
@@ -122,6 +172,14 @@ func liveFaults(faults []chaos.Fault) error {
 	return usagef("--fault: %s: available in ssmctl sim; a live load knows %s", strings.Join(missing, ", "), chaos.Surge)
 }
 
+// scenarioSource says of a parameter that it is the scenario's.
+func scenarioSource(p *result.Plan) string {
+	if p.TimeScale > 0 {
+		return fmt.Sprintf("scenario %s, times x %v", p.Scenario, p.TimeScale)
+	}
+	return "scenario " + p.Scenario
+}
+
 // faultParameters lists what a plan without faults does not have.
 func faultParameters(p *result.Plan) []result.Parameter {
 	if len(p.Faults) == 0 {
@@ -129,7 +187,7 @@ func faultParameters(p *result.Plan) []result.Parameter {
 	}
 	source := "flag"
 	if p.Scenario != "" {
-		source = "scenario " + p.Scenario
+		source = scenarioSource(p)
 		if s, err := chaos.ScenarioByName(p.Scenario); err == nil && len(p.Faults) > len(s.Faults) {
 			source += ", and flag"
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ssmctl/ssmctl/internal/protect"
+	"github.com/ssmctl/ssmctl/internal/result"
 )
 
 const loadHelp = `Measures goodput at one or more levels of load. A load machine is a stub and its
@@ -14,15 +15,16 @@ hyperactive users, who write a state, read it back and go on without thinking.
 
 With no bricks running, load starts eight of profile nsdi04 inside itself and
 stops them at the end. With bricks running (ssmctl brick start) it uses those.
+With --hosts the load machines are spread over the hosts of an inventory that take
+load, and the bricks are those of ssmctl brick start --hosts, or its own (docs/clusters.md).
 
   ssmctl load --machines 4,14,24 --protection off,on --duration 10s
   ssmctl load --machines 1-37 --protection off,on            # Figures 8 and 9
   ssmctl load --machines 14 --fail-if 'goodput_rps<1300'     # for scripts
   ssmctl load --resume 20261130T161500Z-ab12cd               # after an interruption
+  ssmctl load --machines 24 --hosts lab.yaml                 # from many machines
 
-LEVELS are 24, or 1,2,4, or 1-37, or 1-37:4 (in steps). At each level every
-protection and policy is measured before the next level, with the same seed.
-EXPR is [PROTECTION:]COLUMN OPERATOR NUMBER on a column of the CSV.
+` + planWords + `
 SPEC is surge:load,machines=N@AT+FOR: N machines more, whatever the level has, from AT
 after the warm-up on; ssmctl sim knows more faults.
 
@@ -33,9 +35,12 @@ func loadCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "load",
 		Usage:       "measure goodput under load, with and without protection",
-		Description: loadHelp + scenariosHelp(),
+		Description: loadHelp + policiesHelp() + scenariosHelp(),
 		Flags: slices.Concat(planFlags(loadUsage), outcomeFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "resume", Usage: "go on with an interrupted `RUN`, with its plan"},
+			hostsFlag(), viaFlag(),
+			&cli.BoolFlag{Name: "allow-lost-hosts", Usage: "go on with the other hosts when one is lost"},
+			&cli.BoolFlag{Name: "plaintext", Usage: "with --hosts: let everybody in who can reach the bricks: no TLS"},
 		}),
 		OnUsageError: onUsageError,
 		Action:       load,
@@ -79,6 +84,7 @@ func planFlags(u planUsage) []cli.Flag {
 		&cli.StringFlag{Name: "size", Value: "8KiB", Usage: "`SIZE` of a state (published: 8 KB)"},
 		&cli.StringFlag{Name: "profile", Value: u.profile, Usage: u.profileText},
 		&cli.IntFlag{Name: "bricks", Value: u.bricks, Usage: u.bricksText},
+		&cli.DurationFlag{Name: "audit", Value: result.DefaultAudit, Usage: "read back what was written, after each level, for so long at most"},
 		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: u.seedText},
 		&cli.Float64Flag{Name: "rate", Usage: "open loop: attempts per second of all machines together, latency from the planned instant"},
 	}, faultFlags()...)

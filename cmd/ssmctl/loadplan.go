@@ -27,6 +27,7 @@ const (
 	maxRate        = 10_000_000
 	longest        = 24 * time.Hour
 	longestTimeout = time.Minute
+	longestAudit   = time.Hour
 )
 
 // planOf checks the plan flags and makes the plan. Every error is one of usage. The
@@ -41,9 +42,14 @@ func planOf(c *cli.Context) (result.Plan, error) {
 		Timeout: c.Duration("timeout"), W: c.Int("w"), WQ: c.Int("wq"), R: c.Int("r"),
 		Bricks: c.Int("bricks"), Seed: c.Uint64("seed"), Rate: c.Float64("rate"),
 	}
+	if audit := c.Duration("audit"); audit != result.DefaultAudit {
+		p.Audit = audit
+	}
 	switch { // zero is for flags that are left out
 	case c.IsSet("bricks") && p.Bricks == 0:
 		return p, usagef("--bricks: 0: choose 1 to %d, or leave it out", maxBricks)
+	case c.Duration("audit") == 0:
+		return p, usagef("--audit: 0s: choose 1ms to %v", longestAudit)
 	case c.IsSet("rate") && p.Rate == 0:
 		return p, usagef("--rate: 0: choose more, or leave it out for a closed loop")
 	}
@@ -114,6 +120,7 @@ func planNumbers(_ *cli.Context, p *result.Plan) error {
 		{"duration", p.Duration, p.Duration >= time.Second && wholeSeconds(p.Duration), "whole seconds, 1s to 24h"},
 		{"warmup", p.Warmup, wholeSeconds(p.Warmup), "whole seconds, 0s to 24h"},
 		{"timeout", p.Timeout, p.Timeout >= time.Millisecond && p.Timeout <= longestTimeout, "1ms to 1m"},
+		{"audit", p.AuditWithin(), p.AuditWithin() >= time.Millisecond && p.AuditWithin() <= longestAudit, fmt.Sprintf("1ms to %v", longestAudit)},
 		{"bricks", p.Bricks, p.Bricks >= 0 && p.Bricks <= maxBricks, fmt.Sprintf("1 to %d", maxBricks)},
 		{"rate", p.Rate, p.Rate >= 0 && p.Rate <= maxRate, fmt.Sprintf("above 0, at most %d attempts per second", maxRate)},
 	} {
@@ -155,7 +162,7 @@ func conditionsOf(c *cli.Context, p *result.Plan) ([]result.Condition, error) {
 // plan, so that the same plan gives the same list however its flags were written.
 func parametersOf(p *result.Plan, prof *profile.Profile, u planUsage) []result.Parameter {
 	var all []result.Parameter
-	scenario := scenarioFlags(p.Scenario)
+	scenario := plannedFlags(p)
 	for _, f := range []struct {
 		name                    string
 		value, published, usual any // nil was not published, or is always chosen
@@ -171,13 +178,14 @@ func parametersOf(p *result.Plan, prof *profile.Profile, u planUsage) []result.P
 		{"r", p.R, 1, nil},
 		{"timeout", p.Timeout, 60 * time.Millisecond, nil},
 		{"size", p.Size, defaultSize, nil},
+		{"audit", p.AuditWithin(), nil, result.DefaultAudit},
 		{"seed", p.Seed, nil, uint64(1)},
 		{"rate", p.Rate, nil, 0.0},
 	} {
 		source := "flag"
 		switch f.value {
 		case scenario[f.name]:
-			source = "scenario " + p.Scenario
+			source = scenarioSource(p)
 		case f.published:
 			source = "published (SSM, NSDI 2004)"
 		case f.usual:
@@ -186,6 +194,7 @@ func parametersOf(p *result.Plan, prof *profile.Profile, u planUsage) []result.P
 		all = append(all, result.Parameter{Name: f.name, Value: fmt.Sprint(f.value), Source: source})
 	}
 	all = append(all, faultParameters(p)...)
+	all = append(all, watchParameters(p)...)
 	all = append(all, result.Parameter{Name: "bricks", Value: fmt.Sprint(p.Bricks), Source: bricksSource(p, prof)})
 	for name, source := range prof.Sources {
 		all = append(all, result.Parameter{Name: prof.Name + ": " + name, Value: "see profile", Source: source})
@@ -195,6 +204,9 @@ func parametersOf(p *result.Plan, prof *profile.Profile, u planUsage) []result.P
 }
 
 func bricksSource(p *result.Plan, prof *profile.Profile) string {
+	if plannedFlags(p)["bricks"] == p.Bricks {
+		return scenarioSource(p)
+	}
 	if p.Bricks == defaultBricks && prof.Name == defaultProfile {
 		return "chosen to fit: the published figures do not say how many"
 	}

@@ -37,7 +37,7 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 		_, _ = io.WriteString(errOut, "ssmctl: left at once: see ssmctl protect status for what the bricks were left with\n")
 		os.Exit(exitInterrupted)
 	}()
-	app := newApp(in, out, errOut)
+	app := newApp(in, leavable{out}, errOut)
 	err := app.RunContext(ctx, flagsFirst(app.Commands, args))
 	if err != nil {
 		_, _ = fmt.Fprintln(errOut, "ssmctl: "+err.Error()) // stderr may be gone; the exit code says it too
@@ -60,8 +60,9 @@ func newApp(in io.Reader, out, errOut io.Writer) *cli.App {
 		// A fault has commas in it: a flag that may be repeated takes one value at a time.
 		DisableSliceFlagSeparator: true,
 		Commands: []*cli.Command{
-			brickCommand(), protectCommand(), loadCommand(), simCommand(), reportCommand(),
-			runsCommand(), profileCommand(), versionCommand(), agentCommand(),
+			brickCommand(), protectCommand(), watchCommand(), loadCommand(), simCommand(), reportCommand(),
+			runsCommand(), profileCommand(), versionCommand(), agentCommand(), sweepCommand(), cleanCommand(),
+			hostsCommand(), hostFactsCommand(),
 		},
 	}
 }
@@ -69,8 +70,8 @@ func newApp(in io.Reader, out, errOut io.Writer) *cli.App {
 // onUsageError keeps a bad flag from printing the help on stdout.
 func onUsageError(c *cli.Context, err error, _ bool) error {
 	text := oneDash.ReplaceAllString(err.Error(), " --$1")
-	if strings.Contains(text, "time: ") || strings.HasSuffix(text, "parse error") {
-		text += ", times are written 10s or 2m"
+	if form := valueForm(c.Command.Flags, text); form != "" {
+		text += ", " + form
 	}
 	return usagef("%s: %s --help lists the flags", text, c.Command.HelpName)
 }

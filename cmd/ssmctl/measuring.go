@@ -58,12 +58,20 @@ func (m *measuring) conclude(c *cli.Context, measured error) error {
 			_ = m.dir.AddEvent(result.Event{Time: time.Now().UTC(), Level: -1, Kind: "interrupted"}) // the marker below says it too
 		}
 	}
+	if !live && measured != nil && m.dir.Levels() == 0 {
+		m.say.linef("no level was done: nothing is kept")
+		return errors.Join(measured, m.dir.Discard())
+	}
 	if err := m.dir.Finish(state, why); err != nil {
 		return errors.Join(measured, err)
 	}
 	run, err := result.Open(m.dir.Path())
 	if err != nil {
 		return errors.Join(measured, err)
+	}
+	if run.State == result.Complete && state == result.Partial {
+		m.say.linef("%s was simulated as a whole before, and stays: ssmctl report shows it", m.dir.Path())
+		return measured
 	}
 	if len(run.Rows) > 0 {
 		if err := renderLevels(c, []*result.Run{run}); err != nil {

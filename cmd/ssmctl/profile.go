@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -78,7 +76,7 @@ func loadProfile(nameOrFile string) (profile.Profile, error) {
 	if slices.Contains(profile.Names(), nameOrFile) {
 		return profile.ByName(nameOrFile)
 	}
-	src, err := readProfile(nameOrFile)
+	src, err := readFile(nameOrFile)
 	if err != nil {
 		return profile.Profile{}, fmt.Errorf("%q is neither a profile (%v) nor a file that can be read: %w", nameOrFile, profile.Names(), err)
 	}
@@ -90,20 +88,4 @@ func loadProfile(nameOrFile string) (profile.Profile, error) {
 		return profile.Profile{}, fmt.Errorf("%s: name: %s is built in, and this one differs from it: give it a name of its own", nameOrFile, p.Name)
 	}
 	return p, nil
-}
-
-// maxProfile bounds what is read of a profile, in bytes.
-const maxProfile = 1 << 20
-
-func readProfile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }() // it was only read
-	src, err := io.ReadAll(io.LimitReader(f, maxProfile+1))
-	if err == nil && len(src) > maxProfile {
-		err = fmt.Errorf("more than %d bytes", maxProfile)
-	}
-	return src, err
 }

@@ -97,7 +97,7 @@ func (p *progress) second(at loadgen.Point, s result.Second) {
 	if p.bar == nil {
 		return
 	}
-	now := fmt.Sprintf("%d machines, protection %s: %d/s ", at.Machines, s.Protection, s.Count[session.OK])
+	now := fmt.Sprintf("%s, protection %s: %d/s ", plural(at.Machines, "machine"), s.Protection, s.Count[session.OK])
 	p.now.Store(&now)
 	p.bar.Increment()
 }

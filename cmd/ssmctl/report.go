@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 
 	"github.com/google/renameio/v2"
 	"github.com/urfave/cli/v2"
@@ -137,9 +138,14 @@ func compareRuns(c *cli.Context, runs []*result.Run) error {
 // openRuns opens the runs named, or the newest.
 func openRuns(c *cli.Context) ([]*result.Run, error) {
 	if c.NArg() == 0 {
-		e, err := result.Latest(c.String("out"))
+		e, damaged, err := result.Latest(c.String("out"))
 		if err != nil {
-			return nil, usage(err)
+			return nil, findError(err)
+		}
+		for _, why := range damaged {
+			if err := sayf(c, "passed over, though it may be newer: %v", why); err != nil {
+				return nil, err
+			}
 		}
 		run, err := result.Open(e.Path)
 		if err != nil {
@@ -163,11 +169,22 @@ func openRun(c *cli.Context, name string) (*result.Run, error) {
 	if err == nil {
 		return result.Open(e.Path)
 	}
-	run, openErr := result.Open(name)
-	if openErr != nil {
-		return nil, usage(err)
+	run, openErr := result.Open(name) // a directory whose name is not that of a run
+	switch {
+	case openErr == nil:
+		return run, nil
+	case errors.Is(openErr, fs.ErrNotExist): // what name means is best said by who looked for it
+		return nil, findError(err)
 	}
-	return run, nil
+	return nil, openErr
+}
+
+// findError makes a name that fits no run an error of usage. A run that is there and damaged is none.
+func findError(err error) error {
+	if errors.As(err, new(*result.DamagedError)) && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return usage(err)
 }
 
 // writeFile writes a file whole or not at all.

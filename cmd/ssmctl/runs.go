@@ -44,13 +44,17 @@ func runsList(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	entries, err := result.List(c.String("out"))
+	entries, damaged, err := result.List(c.String("out"))
 	if err != nil {
 		return err
 	}
+	for _, why := range damaged {
+		if err := sayf(c, "passed over: %v", why); err != nil {
+			return err
+		}
+	}
 	if len(entries) == 0 {
-		_, err := fmt.Fprintf(c.App.ErrWriter, "ssmctl: no runs in %s: ssmctl load makes one\n", c.String("out"))
-		return err
+		return sayf(c, "no runs in %s: ssmctl load and ssmctl sim make them", c.String("out"))
 	}
 	table := report.Grid{
 		Header: []string{"run", "started", "state", "mode", "profile", "machines", "protection", "levels"},
@@ -60,7 +64,7 @@ func runsList(c *cli.Context) error {
 		m, state, levels := &e.Manifest, string(e.State), strconv.Itoa(e.Levels)
 		if r, err := result.Open(e.Path); err != nil {
 			state = "damaged"
-			if err := sayf(c, "%s: %v: ssmctl runs rm %s removes it", e.Path, err, m.Run); err != nil {
+			if err := sayf(c, "%v: ssmctl runs rm %s removes it", err, m.Run); err != nil {
 				return err
 			}
 		} else {
@@ -96,7 +100,7 @@ func runsRemove(c *cli.Context) error {
 	for _, name := range c.Args().Slice() {
 		e, err := result.Find(c.String("out"), name)
 		if err != nil {
-			return usage(err)
+			return findError(err)
 		}
 		found = append(found, e)
 	}

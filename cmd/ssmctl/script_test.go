@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 // TestScripts runs testdata/script. Each script has a home and a state directory of
 // its own; whatever bricks it leaves are stopped, also if it fails.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -37,6 +38,8 @@ func TestScripts(t *testing.T) {
 			"takeport": takePort,
 			"await":    awaitText,
 			"goneall":  goneAll,
+			"onlydir":  onlyDir,
+			"agents":   agentPIDs,
 		},
 	})
 }
@@ -49,9 +52,19 @@ func setupScript(env *testscript.Env) error {
 	// Under the race detector every process else takes a second to end.
 	env.Setenv("GORACE", "atexit_sleep_ms=0")
 	env.Defer(func() {
-		state := fleet.OpenState(stateDir(filepath.Join(home, "state")), nil)
-		if _, err := state.Stop(context.Background()); err != nil {
-			panic(err) // bricks are left running: nothing that follows is to be believed
+		dirs := []string{stateDir(filepath.Join(home, "state"))}
+		// Hosts of a script are directories: see testdata/script/cluster_life.txtar.
+		places, err := filepath.Glob(filepath.Join(env.WorkDir, "*", "state", "ssmctl", "hosts", "*", "*"))
+		if err != nil {
+			panic(err)
+		}
+		for _, dir := range append(dirs, places...) {
+			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+				continue
+			}
+			if _, err := fleet.OpenState(dir, nil).Stop(context.Background()); err != nil {
+				panic(err) // bricks are left running: nothing that follows is to be believed
+			}
 		}
 	})
 	return nil
@@ -133,6 +146,39 @@ func goneAll(ts *testscript.TestScript, neg bool, args []string) {
 			return syscall.Kill(n, 0) == nil
 		})
 	})
+}
+
+// onlyDir is "onlydir NAME DIR": it sets $NAME to the one directory within another.
+func onlyDir(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: onlydir NAME DIR")
+	}
+	entries, err := os.ReadDir(ts.MkAbs(args[1]))
+	ts.Check(err)
+	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool { return !e.IsDir() })
+	if len(entries) != 1 {
+		ts.Fatalf("%d directories in %s", len(entries), args[1])
+	}
+	ts.Setenv(args[0], filepath.Join(ts.MkAbs(args[1]), entries[0].Name()))
+}
+
+// agentPIDs is "agents DIR FILE": it writes the pids of the agents that are recorded below a
+// directory into a file, once there are some.
+func agentPIDs(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: agents DIR FILE")
+	}
+	var pids []string
+	poll(ts, func() bool {
+		paths, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), "*", "agent-*.json"))
+		ts.Check(err)
+		for _, path := range paths {
+			pid := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "agent-"), ".json")
+			pids = append(pids, pid)
+		}
+		return len(pids) > 0
+	})
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(strings.Join(pids, "\n")+"\n"), 0o600))
 }
 
 // poll waits for what must come; what does not is a hang that fails the script.

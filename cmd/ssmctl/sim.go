@@ -25,11 +25,13 @@ same run, byte for byte, on any machine; another --seed gives another.
   ssmctl sim --scenario surge --policy aimd,paced     # who comes back from overload, and when
   ssmctl report --published                           # beside the published marks
 
-LEVELS, LIST and EXPR are those of load. Levels are 30s after a warm-up of 5s unless set.
+` + planWords + `
+Levels are 30s after a warm-up of 5s unless set.
 The profile must emulate a processor: without costs there is nothing to simulate.
 
-A run is called after what it is, and simulating it again replaces it. Exit codes are
-those of load: 0 done, 1 a --fail-if held, 2 usage, 3 measurement invalid (with
+A run is called after what it is, and simulating it again replaces it.
+
+Exit codes: 0 done, 1 a --fail-if held, 2 usage, 3 measurement invalid (with
 --strict), 4 infrastructure, 130 interrupted (levels that are done are kept).`
 
 // simUsage is what the plan flags mean in virtual time.
@@ -50,8 +52,8 @@ func simCommand() *cli.Command {
 	return &cli.Command{
 		Name:         "sim",
 		Usage:        "the same in virtual time: figures in seconds, the same bytes for the same seed",
-		Description:  simHelp + faultsHelp() + scenariosHelp() + searchHelp,
-		Flags:        slices.Concat(planFlags(simUsage), outcomeFlags(), searchFlags()),
+		Description:  simHelp + policiesHelp() + faultsHelp() + scenariosHelp() + searchHelp,
+		Flags:        slices.Concat(planFlags(simUsage), watchFlags(), outcomeFlags(), searchFlags()),
 		OnUsageError: onUsageError,
 		Action:       simulate,
 	}
@@ -82,6 +84,7 @@ func (s *simulating) check(c *cli.Context) (err error) {
 	if s.plan, err = planOf(c); err != nil {
 		return err
 	}
+	s.plan.Watch = watches(c, &s.plan)
 	if s.conditions, err = conditionsOf(c, &s.plan); err != nil {
 		return err
 	}
@@ -98,7 +101,7 @@ func (s *simulating) check(c *cli.Context) (err error) {
 }
 
 func (s *simulating) measure(ctx context.Context) error {
-	cfg := &sim.Config{Plan: s.plan, Profile: s.profile, Run: s.dir.Manifest().Run, Faults: s.faults}
+	cfg := &sim.Config{Plan: s.plan, Profile: s.profile, Run: s.dir.Manifest().Run, Faults: s.faults, Watch: s.plan.Watch}
 	s.say.begin(&s.plan, 0, "virtual time")
 	defer s.say.end()
 	err := sim.Run(ctx, cfg, func(level result.Level) error {

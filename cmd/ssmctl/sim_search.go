@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -63,18 +65,10 @@ func searchCases(c *cli.Context) error {
 			shown = time.Now()
 		}
 	})
-	if err != nil && !errors.Is(err, context.Canceled) {
-		return err
+	if errors.Is(err, context.Canceled) {
+		err = coordinator.ErrInterrupted
 	}
-	return errors.Join(concludeSearch(c, &s), interrupted(err))
-}
-
-// interrupted is how a search says that it was.
-func interrupted(err error) error {
-	if err != nil {
-		return coordinator.ErrInterrupted
-	}
-	return nil
+	return errors.Join(concludeSearch(c, &s), err) // what was found chooses the exit code
 }
 
 // checkSearch refuses what a search draws by itself.
@@ -86,24 +80,52 @@ func checkSearch(c *cli.Context) error {
 	if c.IsSet("case") {
 		may, who = []string{"case", "quiet"}, "a case says all by itself"
 	}
+	if c.IsSet("case") && c.IsSet("search") {
+		return usagef("--search, --case: choose one: the first draws cases, the second runs one that was kept")
+	}
 	for _, f := range c.Command.Flags {
 		if name := f.Names()[0]; c.IsSet(name) && !slices.Contains(may, name) {
 			return usagef("--%s: leave it out: %s", name, who)
 		}
 	}
 	switch n := c.Int("search"); {
+	case c.IsSet("case") && c.String("case") == "":
+		return usagef("--case: empty: name the file of a case")
 	case c.IsSet("case"):
 	case n < 1 || n > maxCases:
 		return usagef("--search: %d: choose 1 to %d", n, maxCases)
 	case c.String("out") == "":
 		return usagef("--out: empty: name a directory, or leave it out")
+	default:
+		return checkKeeping(c.String("out"))
 	}
 	return nil
 }
 
+// checkKeeping makes sure before a search that what it finds can be kept, and leaves nothing.
+func checkKeeping(dir string) error {
+	there := filepath.Clean(dir)
+	for {
+		_, err := os.Stat(there)
+		if !errors.Is(err, fs.ErrNotExist) || there == filepath.Dir(there) {
+			break
+		}
+		there = filepath.Dir(there)
+	}
+	f, err := os.CreateTemp(there, ".case-*")
+	if err != nil {
+		var path *fs.PathError
+		if errors.As(err, &path) {
+			err = path.Err // of a file that the user did not name
+		}
+		return fmt.Errorf("--out: %s cannot be written: %w: name another place", dir, err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
 func replayCase(c *cli.Context) error {
 	name := c.String("case")
-	file, err := os.ReadFile(name)
+	file, err := readFile(name)
 	if err != nil {
 		return usagef("--case: %w", err)
 	}
@@ -125,45 +147,58 @@ func replayCase(c *cli.Context) error {
 	return concludeSearch(c, &s)
 }
 
-// concludeSearch prints what was found, keeps it, and chooses the exit code.
+// concludeSearch prints what was found, keeps it, and chooses the exit code. Neither is left
+// out because the other fails.
 func concludeSearch(c *cli.Context, s *search.Summary) error {
+	var errs []error
+	if n := len(s.Findings); n > 0 {
+		errs = append(errs, &codeError{exitViolation, fmt.Errorf("%s found: see above", plural(n, "violation"))})
+	}
+	say := func(format string, args ...any) {
+		if _, err := fmt.Fprintf(c.App.Writer, format, args...); err != nil {
+			errs = append(errs, err)
+		}
+	}
 	for i := range s.Findings {
 		f := &s.Findings[i]
-		replay := "ssmctl sim --case " + c.String("case")
-		if !c.IsSet("case") {
-			kept, err := keepCase(c.String("out"), &f.Case)
-			if err != nil {
-				return err
-			}
-			replay = "ssmctl sim --case " + kept
+		say("%s\n", f)
+		replay, err := replayOf(c, f)
+		if err != nil {
+			errs = append(errs, err)
 		}
-		if _, err := fmt.Fprintf(c.App.Writer, "%s\n  replay: %s\n\n", f, replay); err != nil {
-			return err
-		}
+		say("  replay: ssmctl sim %s\n\n", replay)
 	}
-	if _, err := fmt.Fprintln(c.App.Writer, summaryOf(s)); err != nil {
-		return err
+	say("%s\n", summaryOf(s))
+	return errors.Join(errs...)
+}
+
+// replayOf keeps a finding, unless it has a file, and returns the flags that run it again.
+func replayOf(c *cli.Context, f *search.Finding) (string, error) {
+	if c.IsSet("case") {
+		return "--case " + c.String("case"), nil
 	}
-	if n := len(s.Findings); n > 0 {
-		return &codeError{exitViolation, fmt.Errorf("%s found: see above", plural(n, "violation"))}
+	kept, err := keepCase(c.String("out"), &f.Case)
+	if err != nil {
+		return fmt.Sprintf("--search 1 --seed %d", f.Drawn.Seed), err
 	}
-	return nil
+	return "--case " + kept, nil
 }
 
 // keepCase writes a case's file and returns its name.
 func keepCase(dir string, one *search.Case) (string, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", fmt.Errorf("%w: name another place with --out", err)
-	}
 	name := filepath.Join(dir, fmt.Sprintf("case-%d.json", one.Seed))
-	f, err := os.Create(name)
-	if err != nil {
-		return "", fmt.Errorf("%w: name another place with --out", err)
+	err := os.MkdirAll(dir, 0o755)
+	if err == nil {
+		err = writeFile(name, one.Write)
 	}
-	return name, errors.Join(one.Write(f), f.Close())
+	if err != nil {
+		return "", fmt.Errorf("the case of seed %d was not kept: %w: choose another --out", one.Seed, err)
+	}
+	return name, nil
 }
 
 // summaryOf is a search in a line.
 func summaryOf(s *search.Summary) string {
-	return fmt.Sprintf("%s, %s events, %s", plural(s.Cases, "case"), humanize.SIWithDigits(float64(s.Events), 1, ""), plural(len(s.Findings), "violation"))
+	events := strings.TrimSpace(humanize.SIWithDigits(float64(s.Events), 1, "")) // it leaves a place for the unit
+	return fmt.Sprintf("%s, %s events, %s", plural(s.Cases, "case"), events, plural(len(s.Findings), "violation"))
 }

@@ -22,7 +22,7 @@ import (
 // The same packages as in .golangci.yml, below "cores-without-io".
 var (
 	cores = []string{
-		"internal/session", "internal/protect", "internal/profile", "internal/chaos",
+		"internal/session", "internal/protect", "internal/profile", "internal/chaos", "internal/watch",
 		"internal/brick", "internal/stub", "internal/loadgen",
 	}
 	shells = []string{
