@@ -59,12 +59,25 @@ func TestMarksOff(t *testing.T) {
 	m := marksOf(t, all)
 	within(t, "goodput/s at 4", at(t, all, 4).Goodput(), 1475*0.95, 1475*1.05)
 	within(t, "peak/s", m.Peak, 1900*0.97, 1900*1.03)
-	within(t, "half of it at", *m.Half, 12, 13)
 	if m.Zero == nil {
 		t.Fatal("it does not reach zero")
 	}
 	within(t, "zero at", float64(*m.Zero), 13, 14)
 	within(t, "failed/s at 14", at(t, all, 14).Failed(), 1570*0.92, 1570*1.08)
+}
+
+// Where goodput is down to half depends on when, at 12 machines, the collapse comes that comes
+// in the end: in most levels of 10 s it has hardly begun.
+func TestHalfOff(t *testing.T) {
+	var halves []float64
+	for seed := range uint64(5) {
+		cfg := testConfig(t, []int{9, 11, 12, 13}, "off")
+		cfg.Plan.Seed = seed + 1
+		halves = append(halves, *marksOf(t, rows(t, cfg)).Half)
+	}
+	slices.Sort(halves)
+	within(t, "earliest half", halves[0], 11, 13)
+	within(t, "median half", halves[len(halves)/2], 12, 13)
 }
 
 // The published marks of Figure 9: the same store with a window and the discard.
