@@ -5,7 +5,7 @@ SHELL := bash
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DELETE_ON_ERROR:
 
-# Of "make test": seconds per fuzz target, and more flags for go test (say TESTFLAGS=-v).
+# Of "make test": inputs (or the time) per fuzz target, and more flags for go test (say TESTFLAGS=-v).
 FUZZTIME  ?= 5000x
 TESTFLAGS ?=
 # What "make bench" runs, and how often.

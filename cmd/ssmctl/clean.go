@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -19,14 +18,17 @@ removes records, logs and keys, looks again, and says what it found. It works fr
 the record alone, which is written before anything starts, so also after a crash.
 
 Without --run and --hosts it removes what killed loads have left. With --hosts it
-removes everything of an inventory, the bricks of ssmctl brick start included.
-A host that cannot be reached is named, its record is kept, and the exit code is 4:
-run it again. To run it again never does harm.
+removes everything of an inventory, the bricks of ssmctl brick start included, and
+asks the hosts what they hold: so it works without a record too. A host that cannot be
+reached is named, its record is kept, and the exit code is 4: run it again, which never
+does harm. --forget drops a host that will not come back from the record.
 
   ssmctl clean --dry-run                      # what would be removed
   ssmctl clean
   ssmctl clean --run 20261130T161500Z-ab12cd  # of one load
-  ssmctl clean --hosts lab.yaml --cache       # and the copies of ssmctl there`
+  ssmctl clean --run 20261130T161500Z-ab12cd --forget b3
+  ssmctl clean --run 20261130T161500Z-ab12cd --hosts lab.yaml   # its record is lost
+  ssmctl clean --hosts lab.yaml --cache       # and all copies of ssmctl there`
 
 func cleanCommand() *cli.Command {
 	return &cli.Command{
@@ -37,6 +39,7 @@ func cleanCommand() *cli.Command {
 			&cli.StringFlag{Name: "run", Usage: "what the load `RUN` has"},
 			&cli.StringFlag{Name: "hosts", Usage: "what the inventory `FILE`, slurm:PARTITION or k8s:SELECTOR has"},
 			&cli.StringFlag{Name: "via", Usage: "reach every host by `CMD`, not as it was reached then"},
+			&cli.StringSliceFlag{Name: "forget", Usage: "with --run or --hosts: drop `HOST`, which is gone for good, from the record; may be repeated"},
 			&cli.BoolFlag{Name: "cache", Usage: "remove the copies of ssmctl on the hosts too"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "only say what there is"},
 			outFlag(lookForRuns),
@@ -50,29 +53,53 @@ func clean(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	if c.IsSet("run") && c.IsSet("hosts") {
-		return usagef("--run, --hosts: choose one")
+	switch {
+	case c.IsSet("forget") && !c.IsSet("run") && !c.IsSet("hosts"):
+		return usagef("--forget: of which record? name it with --run or --hosts")
+	case c.IsSet("forget") && c.Bool("dry-run"):
+		return usagef("--forget, --dry-run: choose one")
 	}
-	store := cluster.OpenStore("")
+	if err := checkVia(c); err != nil {
+		return err
+	}
+	store := openStore(c)
 	if err := store.Prune(); err != nil {
 		return err
 	}
-	records, err := toClean(c, store)
-	if err != nil {
+	w := &cleaning{}
+	if err := w.choose(c, store); err != nil {
 		return err
 	}
-	if len(records) == 0 {
-		return sayf(c, "nothing to clean")
-	}
-	if err := reachBy(c.String("via"), records); err != nil {
+	if err := w.forget(c, store); err != nil {
 		return err
+	}
+	if err := reachBy(c.String("via"), w.records); err != nil {
+		return err
+	}
+	err := errors.Join(w.failed, w.sweep(c, store))
+	if err == nil && c.Bool("cache") && !c.Bool("dry-run") {
+		err = w.uncache(c)
+	}
+	switch {
+	case c.Err() != nil:
+		return c.Err()
+	case err != nil:
+		return fmt.Errorf("not everything could be cleaned, and the record of it is kept; --forget HOST drops a host that is gone for good:\n%w", err)
+	}
+	return nil
+}
+
+// sweep sweeps all records and prints what was found.
+func (w *cleaning) sweep(c *cli.Context, store *cluster.Store) error {
+	if len(w.records) == 0 {
+		return w.nothing(c)
 	}
 	table := report.Grid{
 		Header: []string{"cluster", "host", "bricks", "agents", "files", "left"},
 		Left:   []bool{true, true, false, false, false, true},
 	}
 	var errs []error
-	for _, r := range records {
+	for _, r := range w.records {
 		swept, err := sweepRecord(c, store, r)
 		for i := range swept {
 			table.Add(sweptCells(r, &swept[i], c.Bool("dry-run"))...)
@@ -82,10 +109,21 @@ func clean(c *cli.Context) error {
 	if err := table.Write(c.App.Writer); err != nil {
 		return err
 	}
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("not everything could be cleaned, and the record of it is kept:\n%w", err)
+	return errors.Join(errs...)
+}
+
+// nothing says how it is known that there is nothing.
+func (w *cleaning) nothing(c *cli.Context) error {
+	switch {
+	case w.failed != nil:
+		return nil // it is not known
+	case len(w.hosts) > 0:
+		return sayf(c, "nothing to clean: %s asked", plural(len(w.hosts), "host"))
+	case c.IsSet("run"):
+		return sayf(c, "nothing to clean: the run was measured on this machine")
+	default:
+		return sayf(c, "nothing to clean by the records of this machine: --hosts FILE asks the hosts of an inventory what they hold")
 	}
-	return nil
 }
 
 // reachBy puts a command in place of those by which the hosts were reached: an allocation in
@@ -105,21 +143,24 @@ func reachBy(via string, records []*cluster.Record) error {
 	return nil
 }
 
-// toClean chooses the records.
-func toClean(c *cli.Context, store *cluster.Store) ([]*cluster.Record, error) {
-	if run := c.String("run"); run != "" {
-		return recordsOfRun(c, store, run)
+// choose finds the records.
+func (w *cleaning) choose(c *cli.Context, store *cluster.Store) (err error) {
+	switch {
+	case c.IsSet("hosts"):
+		err = w.ofHosts(c, store)
+	case c.String("run") != "":
+		w.records, err = recordsOfRun(c, store, c.String("run"))
+	default:
+		w.records, err = ofKilled(c, store)
 	}
+	return err
+}
+
+// ofKilled finds what loads have left that do not run any more.
+func ofKilled(c *cli.Context, store *cluster.Store) ([]*cluster.Record, error) {
 	all, err := store.Records()
 	if err != nil {
 		return nil, err
-	}
-	if c.IsSet("hosts") {
-		source, err := sourceOf(c)
-		if err != nil {
-			return nil, err
-		}
-		return slices.DeleteFunc(all, func(r *cluster.Record) bool { return r.Source != source }), nil
 	}
 	var left []*cluster.Record
 	for _, r := range all {
@@ -179,7 +220,7 @@ func sweepRecord(c *cli.Context, store *cluster.Store, r *cluster.Record) (swept
 	if err != nil {
 		return nil, err
 	}
-	swept, err = found.Sweep(c.Context, cluster.SweepOptions{Dry: dry, Cache: c.Bool("cache")})
+	swept, err = found.Sweep(c.Context, cluster.SweepOptions{Dry: dry})
 	if closing := found.Close(); err == nil {
 		err = closing
 	}

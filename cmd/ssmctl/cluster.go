@@ -31,6 +31,21 @@ func clusterFlags(more ...cli.Flag) []cli.Flag {
 	return placeFlags(append(slices.Clip(more), hostsFlag())...)
 }
 
+// openStore opens the records of clusters, and says on standard error which are damaged.
+func openStore(c *cli.Context) *cluster.Store {
+	store := cluster.OpenStore("")
+	store.Notices = noticesOf(c)
+	return store
+}
+
+// checkVia refuses an empty --via, which would be taken for none.
+func checkVia(c *cli.Context) error {
+	if c.IsSet("via") && strings.TrimSpace(c.String("via")) == "" {
+		return usagef("--via: empty: give a command such as 'ip netns exec {name}', or leave it out")
+	}
+	return nil
+}
+
 // sourceOf returns the inventory that --hosts names: the same however the path is written.
 func sourceOf(c *cli.Context) (string, error) {
 	source := c.String("hosts")
@@ -58,6 +73,9 @@ func readInventory(c *cli.Context, source string) (*inventory.Inventory, error) 
 
 // inventoryOf reads the inventory, with --via in place of its own ways.
 func inventoryOf(c *cli.Context, source string) (*inventory.Inventory, error) {
+	if err := checkVia(c); err != nil {
+		return nil, err
+	}
 	inv, err := readInventory(c, source)
 	if err != nil {
 		return nil, err
@@ -68,6 +86,9 @@ func inventoryOf(c *cli.Context, source string) (*inventory.Inventory, error) {
 			if _, _, err := inv.Hosts[i].Command(); err != nil {
 				return nil, usagef("--via: %s: %w", inv.Hosts[i].Name, err)
 			}
+		}
+		if len(inv.Hosts) > 1 && !inventory.NamesHost(via) {
+			return nil, usagef("--via: %s", inventory.OneForAll)
 		}
 	}
 	return inv, nil
@@ -90,13 +111,14 @@ func (e *noClusterError) Error() string {
 	return fmt.Sprintf("no bricks of %s are running: ssmctl brick start --hosts %s", e.source, e.source)
 }
 
-// recordedCluster finds what runs of the inventory of --hosts, and opens the way to it.
-func recordedCluster(c *cli.Context) (*cluster.Cluster, error) {
+// recordedCluster finds what runs of the inventory of --hosts, and opens the way to it. A
+// record of which no brick was ever up is an error, unless it is wanted to be ended.
+func recordedCluster(c *cli.Context, whole bool) (*cluster.Cluster, error) {
 	source, err := sourceOf(c)
 	if err != nil {
 		return nil, err
 	}
-	store := cluster.OpenStore("")
+	store := openStore(c)
 	record, err := store.Current(source)
 	if err != nil {
 		return nil, err
@@ -107,12 +129,21 @@ func recordedCluster(c *cli.Context) (*cluster.Cluster, error) {
 		}
 		return nil, &noClusterError{source: c.String("hosts")}
 	}
+	if whole {
+		if err := store.Whole(record); err != nil {
+			return nil, err
+		}
+	}
 	return store.Take(record, noticesOf(c))
 }
 
 // withCluster does something with the cluster of --hosts and closes the way to it.
 func withCluster(c *cli.Context, do func(*cluster.Cluster) error) error {
-	found, err := recordedCluster(c)
+	return withRecord(c, true, do)
+}
+
+func withRecord(c *cli.Context, whole bool, do func(*cluster.Cluster) error) error {
+	found, err := recordedCluster(c, whole)
 	if err != nil {
 		return err
 	}
@@ -160,7 +191,7 @@ func startOnHosts(c *cli.Context, o *fleet.StartOptions) (err error) {
 		return err
 	}
 	task := taskOf(o)
-	made, err := cluster.OpenStore("").Make(c.Context, cluster.Options{
+	made, err := openStore(c).Make(c.Context, cluster.Options{
 		ID: result.NewName(time.Now()), Source: source, Hosts: hosts, Task: task, Notices: noticesOf(c), Plaintext: c.Bool("plaintext"),
 	})
 	if err != nil {

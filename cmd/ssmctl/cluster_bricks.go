@@ -50,7 +50,7 @@ func rowsOf(a *cluster.Answer[[]brickRow], profile string) []brickRow {
 }
 
 func stopOnHosts(c *cli.Context, ids []session.BrickID) error {
-	err := withCluster(c, func(found *cluster.Cluster) error {
+	err := withRecord(c, len(ids) > 0, func(found *cluster.Cluster) error {
 		if found.Run != "" && len(ids) == 0 {
 			return usagef("brick stop: these bricks are of load %s and stop with it: stop that, or ssmctl clean --run %s", found.Run, found.Run)
 		}

@@ -20,10 +20,12 @@ there, and shows what each is. The clock offset is wrong by half the round trip
 at most. faults are what a host can be made to take: nft and tc for its network,
 cgroup for its processes; all need root. What is not known is empty.
 
-Exit code 4 if a host is not ready; every reason is told.
+Exit code 4 if a host is not ready, also for want of a place to keep records and
+logs in; every reason is told.
 
   ssmctl hosts check --hosts lab.yaml
-  ssmctl hosts check --hosts lab.yaml --csv`
+  ssmctl hosts check --hosts lab.yaml --csv
+  ssmctl hosts check --hosts lab.yaml --via 'ip netns exec {name}'`
 
 func hostsCommand() *cli.Command {
 	return &cli.Command{
@@ -34,6 +36,7 @@ func hostsCommand() *cli.Command {
 				Name: "check", Usage: "reach all hosts and show what they are", Description: hostsCheckHelp,
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "hosts", Usage: "the hosts are those of `FILE`, slurm:PARTITION or k8s:SELECTOR"},
+					viaFlag(),
 					&cli.BoolFlag{Name: "csv", Usage: "as CSV"},
 					&cli.BoolFlag{Name: "json", Usage: "as JSON"},
 				},
@@ -68,7 +71,7 @@ func hostsCheck(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	inv, err := readInventory(c, c.String("hosts"))
+	inv, err := inventoryOf(c, c.String("hosts"))
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -67,8 +69,14 @@ func (l *loading) onHosts(c *cli.Context) (err error) {
 		return err
 	}
 	f := &far{}
-	if f.given, err = cluster.OpenStore("").Of(l.source); err != nil {
+	store := openStore(c)
+	if f.given, err = store.Of(l.source); err != nil {
 		return err
+	}
+	if f.given != nil {
+		if err := store.Whole(f.given); err != nil {
+			return err
+		}
 	}
 	if err := l.chooseFar(c, f, inv); err != nil {
 		return err
@@ -132,8 +140,8 @@ func ownOrRunning(own bool) string {
 // make records the load, reaches its hosts and starts its bricks. After an error nothing
 // is left.
 func (l *loading) make(c *cli.Context, f *far, inv *inventory.Inventory) (err error) {
-	store := cluster.OpenStore("")
-	run, err := l.runName(c, store)
+	store := openStore(c)
+	run, err := l.runName(c, store, inv)
 	if err != nil {
 		return err
 	}
@@ -176,8 +184,9 @@ func (l *loading) make(c *cli.Context, f *far, inv *inventory.Inventory) (err er
 }
 
 // runName is the name of the run, which names its places on the hosts too. What an earlier
-// try at the same run has left there is removed.
-func (l *loading) runName(c *cli.Context, store *cluster.Store) (string, error) {
+// try at the same run has left there is removed; a host that cannot be reached and is not
+// wanted any more does not stand in the way.
+func (l *loading) runName(c *cli.Context, store *cluster.Store, inv *inventory.Inventory) (string, error) {
 	if !c.IsSet("resume") {
 		return result.NewName(time.Now()), nil
 	}
@@ -196,11 +205,34 @@ func (l *loading) runName(c *cli.Context, store *cluster.Store) (string, error) 
 	}
 	release()
 	l.say.linef("removing what the run has left on its hosts")
+	return name, l.removeOld(c, store, left, inv)
+}
+
+// removeOld removes what is left of a run before it is resumed.
+func (l *loading) removeOld(c *cli.Context, store *cluster.Store, left *cluster.Record, inv *inventory.Inventory) error {
 	old, err := store.Take(left, nil)
 	if err != nil {
-		return "", err
+		return err
 	}
-	return name, errors.Join(end(old), old.Close())
+	swept, err := old.Sweep(c.Context, cluster.SweepOptions{})
+	if err = errors.Join(err, old.Close()); err == nil || c.Err() != nil {
+		return err
+	}
+	var gone []string
+	for i := range swept {
+		wanted := slices.ContainsFunc(inv.Hosts, func(h inventory.Host) bool { return h.Name == swept[i].Host })
+		switch {
+		case swept[i].Err == nil:
+		case wanted:
+			return fmt.Errorf("%w\nleave the host out of the inventory, or drop it with ssmctl clean --run %s --forget HOST", err, left.ID)
+		default:
+			gone = append(gone, swept[i].Host)
+		}
+	}
+	l.say.linef("%s: not reached, and not in %s: what the run may have left there is not known any more; if it comes back, ssmctl clean --run %s --hosts FILE asks it",
+		strings.Join(gone, ", "), l.source, left.ID)
+	_, err = store.Drop(left, gone)
+	return err
 }
 
 // runFar measures on the hosts, once the run directory says where.

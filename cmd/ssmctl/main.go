@@ -40,9 +40,14 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 	app := newApp(in, leavable{out}, errOut)
 	err := app.RunContext(ctx, flagsFirst(app.Commands, args))
 	if err != nil {
-		_, _ = fmt.Fprintln(errOut, "ssmctl: "+err.Error()) // stderr may be gone; the exit code says it too
+		_, _ = fmt.Fprintln(errOut, "ssmctl: "+inWords(err)) // stderr may be gone; the exit code says it too
 	}
 	return exitCode(err)
+}
+
+// inWords is an error as people read it: the library's word for an interruption is none.
+func inWords(err error) string {
+	return strings.ReplaceAll(err.Error(), context.Canceled.Error(), "interrupted")
 }
 
 func newApp(in io.Reader, out, errOut io.Writer) *cli.App {

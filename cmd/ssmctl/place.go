@@ -29,15 +29,25 @@ func placeOf(c *cli.Context) *fleet.Place {
 // sweepCommand is what clean runs on every host; people do not call it.
 func sweepCommand() *cli.Command {
 	return &cli.Command{
-		Name:         "sweep",
-		Usage:        "remove everything of a cluster from this host",
-		Hidden:       true,
-		Flags:        placeFlags(&cli.BoolFlag{Name: "dry-run", Usage: "only say what there is"}),
+		Name:   "sweep",
+		Usage:  "remove everything of a cluster from this host",
+		Hidden: true,
+		Flags: placeFlags(
+			&cli.BoolFlag{Name: "dry-run", Usage: "only say what there is"},
+			&cli.BoolFlag{Name: "list", Usage: "say which clusters have something here"},
+		),
 		OnUsageError: onUsageError,
 		Action: func(c *cli.Context) error {
 			place := placeOf(c)
 			if place == nil {
 				return usagef("sweep: this is what ssmctl clean runs on a host: run that instead")
+			}
+			if c.Bool("list") {
+				ids, err := place.Clusters()
+				if err != nil {
+					return err
+				}
+				return json.NewEncoder(c.App.Writer).Encode(ids)
 			}
 			swept, err := place.Sweep(c.Context, c.Bool("dry-run"))
 			if err != nil {

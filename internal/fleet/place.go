@@ -52,7 +52,7 @@ type TakenError struct {
 }
 
 func (e *TakenError) Error() string {
-	return fmt.Sprintf("%s of cluster %s run on %s: stop that one first: ssmctl clean where it was started", join(e.Err.IDs), e.Place.Cluster, e.Place.Host)
+	return fmt.Sprintf("%s of cluster %s run on %s: stop that one first: ssmctl clean --hosts FILE, with the inventory that it was started from", join(e.Err.IDs), e.Place.Cluster, e.Place.Host)
 }
 
 // Unwrap returns which bricks.
@@ -100,6 +100,19 @@ func (p Place) refuseOthers() error {
 		}
 	}
 	return nil
+}
+
+// Clusters lists the clusters that have a place on the host; that of p is not looked at.
+func (p Place) Clusters() ([]string, error) {
+	if !placeName.MatchString(p.Host) {
+		return nil, fmt.Errorf("host %q: letters, digits, dots, dashes and underscores", p.Host)
+	}
+	all, err := Place{Host: p.Host, Base: p.Base}.others()
+	ids := make([]string, len(all))
+	for i := range all {
+		ids[i] = all[i].Cluster
+	}
+	return ids, err
 }
 
 // others returns the places of other clusters on the host.

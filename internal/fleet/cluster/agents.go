@@ -25,7 +25,10 @@ func (c *Cluster) StartAgents(ctx context.Context, errOut io.Writer, number map[
 	errs := &lines{to: errOut}
 	hosts := c.where(func(h *Host) bool { return number[h.Name] > 0 })
 	agents := make([][]Agent, len(c.Hosts))
-	err := c.each(hosts, func(i int, h *reach.Host) error {
+	if err := c.arrive(ctx, hosts); err != nil {
+		return nil, err
+	}
+	err := c.each(ctx, hosts, func(i int, h *reach.Host) error {
 		for n := range number[h.Name] {
 			args := []string{"agent"}
 			args = append(args, c.at(h.Name)...)

@@ -25,7 +25,7 @@ type Answer[T any] struct {
 func Ask[T any](ctx context.Context, c *Cluster, args ...string) ([]Answer[T], error) {
 	hosts := c.withBricks()
 	answers := make([]Answer[T], len(hosts))
-	err := c.each(hosts, func(i int, h *reach.Host) error {
+	err := c.each(ctx, hosts, func(i int, h *reach.Host) error {
 		a := &answers[slices.Index(hosts, i)]
 		a.Host, a.Bricks = h.Name, c.Hosts[i].Started
 		a.Err = c.ask(ctx, h, &a.Value, args...)
@@ -71,7 +71,7 @@ func (c *Cluster) Stop(ctx context.Context, ids []session.BrickID) ([]Ended, err
 		byHost[i] = append(byHost[i], id.String())
 	}
 	ended := make([][]Ended, len(c.Hosts))
-	err := c.each(hosts, func(i int, h *reach.Host) error {
+	err := c.each(ctx, hosts, func(i int, h *reach.Host) error {
 		args := append([]string{"brick", "stop", "--json"}, byHost[i]...)
 		if err := c.ask(ctx, h, &ended[i], args...); err != nil {
 			return err
@@ -102,7 +102,7 @@ func (c *Cluster) Restart(ctx context.Context, id session.BrickID, protection st
 		args = append(args, "--protection", protection)
 	}
 	var all []fleet.Started
-	err = c.each([]int{i}, func(_ int, h *reach.Host) error {
+	err = c.each(ctx, []int{i}, func(_ int, h *reach.Host) error {
 		if err := c.ask(ctx, h, &all, args...); err != nil {
 			return err
 		}
@@ -123,7 +123,7 @@ func (c *Cluster) Log(ctx context.Context, id session.BrickID, lines int) (text 
 	if err != nil {
 		return nil, err
 	}
-	err = c.each([]int{i}, func(_ int, h *reach.Host) (err error) {
+	err = c.each(ctx, []int{i}, func(_ int, h *reach.Host) (err error) {
 		text, err = h.Ssmctl(ctx, nil, c.at(h.Name, "brick", "logs", "--lines", strconv.Itoa(lines), id.String())...)
 		return err
 	})

@@ -52,7 +52,7 @@ func (s *Store) Make(ctx context.Context, o Options) (_ *Cluster, err error) {
 	}}
 	first := session.BrickID(1)
 	for _, h := range o.Hosts {
-		host := Host{Host: h}
+		host := Host{Host: h, Untouched: true}
 		for range h.Bricks {
 			if !o.NoBricks {
 				host.Started = append(host.Started, remote.Brick{ID: first})
@@ -132,7 +132,7 @@ func (s *Store) Keys(r *Record, name string) (*secure.Keys, error) {
 	}
 	authority, err := secure.Kept(s.keysPath(r.ID))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: without them nobody can speak with the bricks: ssmctl clean --hosts %s removes them, then start anew", err, r.Source)
 	}
 	keys, err := authority.Issue(name)
 	return &keys, err
@@ -149,7 +149,9 @@ func (e *PresentError) Error() string {
 	case e.Busy != nil:
 		return e.Busy.Error()
 	case r.Run != "":
-		return fmt.Sprintf("load %s was killed and has left something on the hosts: ssmctl clean --run %s", r.Run, r.Run)
+		return fmt.Sprintf("load %s has ended, and what it has on the hosts is not removed yet: ssmctl clean --run %s", r.Run, r.Run)
+	case len(r.Bricks()) == 0:
+		return (&IncompleteError{Record: r}).Error()
 	default:
 		return fmt.Sprintf("cluster %s of %s runs already: ssmctl brick stop --hosts %s ends it", r.ID, r.Source, r.Source)
 	}
@@ -199,8 +201,9 @@ func (e *HostError) Error() string {
 // Unwrap returns the cause.
 func (e *HostError) Unwrap() error { return e.Err }
 
-// each does something on hosts at once. It returns what went wrong, host by host.
-func (c *Cluster) each(hosts []int, do func(i int, h *reach.Host) error) error {
+// each does something on hosts at once. It returns what went wrong, host by host; after an
+// interruption only that, from which the rest follows.
+func (c *Cluster) each(ctx context.Context, hosts []int, do func(i int, h *reach.Host) error) error {
 	errs := make([]error, len(hosts))
 	var all sync.WaitGroup
 	for n, i := range hosts {
@@ -211,7 +214,11 @@ func (c *Cluster) each(hosts []int, do func(i int, h *reach.Host) error) error {
 		})
 	}
 	all.Wait()
-	return errors.Join(errs...)
+	err := errors.Join(errs...)
+	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
+	}
+	return err
 }
 
 func (c *Cluster) where(is func(*Host) bool) (hosts []int) {

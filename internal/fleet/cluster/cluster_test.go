@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -224,6 +225,38 @@ func TestRecords(t *testing.T) {
 	var present *cluster.PresentError
 	if _, err := l.store.Make(t.Context(), l.options("c2")); !errors.As(err, &present) || !strings.Contains(err.Error(), "ssmctl clean --run r1") {
 		t.Errorf("what a killed load has left: %v", err)
+	}
+	l.end(c)
+}
+
+// What never had ssmctl put on it has nothing to clean: neither what failed nor the rest.
+func TestStartNotShipped(t *testing.T) {
+	l := newLab(t, 2)
+	c := l.make("c1")
+	cut := c.Record
+	cut.Hosts = append([]cluster.Host(nil), c.Hosts...)
+	cut.Hosts[1].Via = "false"
+	half, err := l.store.Take(&cut, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.close(half)
+	if _, err := half.Start(t.Context(), task); err == nil || !strings.Contains(err.Error(), "h2: ") {
+		t.Errorf("error %v", err)
+	}
+	if swept, err := half.Sweep(t.Context(), cluster.SweepOptions{}); err != nil || len(swept) != 2 || swept[1].Host != "h2" {
+		t.Errorf("swept %+v, error %v", swept, err)
+	}
+}
+
+// An interruption at any time is told as that, and not as what follows from it.
+func TestStartInterrupted(t *testing.T) {
+	l := newLab(t, 2)
+	c := l.make("c1")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.Start(ctx, task); err == nil || err.Error() != context.Canceled.Error() {
+		t.Errorf("error %v", err)
 	}
 	l.end(c)
 }

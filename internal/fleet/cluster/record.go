@@ -49,6 +49,8 @@ type Record struct {
 type Host struct {
 	inventory.Host
 	Started []remote.Brick // without an address: was about to start
+	// Untouched: nothing has been run there yet, so nothing can be left.
+	Untouched bool `json:",omitempty"`
 }
 
 // Bricks returns all bricks that have started, in the order of their numbers.
@@ -66,7 +68,13 @@ func (r *Record) Bricks() []remote.Brick {
 }
 
 // Store is the directory in which records are kept, each in a directory of its own with its keys.
-type Store struct{ dir string }
+type Store struct {
+	// Notices is told of records that cannot be read, once each; it may be nil.
+	Notices func(string)
+
+	dir  string
+	told map[string]bool
+}
 
 // OpenStore names the directory; "" is that of the user.
 func OpenStore(dir string) *Store {
@@ -76,7 +84,8 @@ func OpenStore(dir string) *Store {
 	return &Store{dir: dir}
 }
 
-// Records returns all records, the oldest first. No directory is no records.
+// Records returns all records, the oldest first. No directory is no records. One that cannot
+// be read is told of and left out: it is no reason not to work with the others.
 func (s *Store) Records() ([]*Record, error) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -89,12 +98,24 @@ func (s *Store) Records() ([]*Record, error) {
 			continue // in the making, or just removed
 		}
 		if err != nil {
-			return nil, err
+			s.tell(e.Name(), err)
+			continue
 		}
 		all = append(all, r)
 	}
 	slices.SortFunc(all, func(a, b *Record) int { return a.Made.Compare(b.Made) })
 	return all, nil
+}
+
+func (s *Store) tell(id string, err error) {
+	if s.Notices == nil || s.told[id] {
+		return
+	}
+	if s.told == nil {
+		s.told = make(map[string]bool)
+	}
+	s.told[id] = true
+	s.Notices(fmt.Sprintf("%v: it is left out: ssmctl clean --run %s --hosts FILE asks the hosts of its inventory, and removes it", err, id))
 }
 
 // Record returns the record of this id. The error of one that there is not is fs.ErrNotExist.
@@ -131,6 +152,54 @@ func (s *Store) Current(source string) (*Record, error) {
 // OfRun returns what a load has made; nil if there is nothing.
 func (s *Store) OfRun(run string) (*Record, error) {
 	return s.find(func(r *Record) bool { return r.Run == run })
+}
+
+// IncompleteError says that no brick of a record was ever up.
+type IncompleteError struct {
+	Record *Record
+	Busy   *BusyError // whoever is starting it; nil if nobody is
+}
+
+func (e *IncompleteError) Error() string {
+	if e.Busy != nil {
+		return fmt.Sprintf("cluster %s of %s is being started (%s): wait for it", e.Record.ID, e.Record.Source, e.Busy.Holder)
+	}
+	return fmt.Sprintf("cluster %s of %s is not complete, its start was cut short: %s", e.Record.ID, e.Record.Source, cleanLine(e.Record))
+}
+
+// Whole refuses a record of which no brick was ever up, with an *IncompleteError.
+func (s *Store) Whole(r *Record) error {
+	if len(r.Bricks()) > 0 {
+		return nil
+	}
+	release, err := s.Hold(r.ID)
+	var busy *BusyError
+	switch {
+	case err == nil:
+		release()
+	case !errors.As(err, &busy):
+		return err
+	}
+	return &IncompleteError{Record: r, Busy: busy}
+}
+
+// Drop takes hosts out of a record, which is then as if it had never named them. It returns
+// those that it had. A record that is not kept here is changed all the same.
+func (s *Store) Drop(r *Record, names []string) (dropped []string, err error) {
+	r.Hosts = slices.DeleteFunc(r.Hosts, func(h Host) bool {
+		named := slices.Contains(names, h.Name)
+		if named {
+			dropped = append(dropped, h.Name)
+		}
+		return named
+	})
+	if len(dropped) == 0 {
+		return nil, nil
+	}
+	if _, err := s.Record(r.ID); errors.Is(err, fs.ErrNotExist) {
+		return dropped, nil
+	}
+	return dropped, s.add(r)
 }
 
 func (s *Store) find(is func(*Record) bool) (*Record, error) {

@@ -29,15 +29,21 @@ type start struct {
 func (c *Cluster) Start(ctx context.Context, task fleet.Task) (started [][]fleet.Started, err error) {
 	hosts := c.withBricks()
 	starts := make([]*start, len(c.Hosts))
-	err = c.each(hosts, func(i int, h *reach.Host) (err error) {
+	if err := c.arrive(ctx, hosts); err != nil {
+		return nil, err
+	}
+	err = c.each(ctx, hosts, func(i int, h *reach.Host) (err error) {
 		starts[i], err = c.startOn(ctx, i, h, task)
 		return err
 	})
 	if err == nil {
-		err = c.keep(hosts, starts)
+		err = ctx.Err() // an input may have been closed just after its bricks had started
+	}
+	if err == nil {
+		err = c.keep(ctx, hosts, starts)
 	}
 	// Those who have not heard the word take their bricks back when they lose their input.
-	closeErr := c.each(hosts, func(i int, _ *reach.Host) error {
+	closeErr := c.each(context.WithoutCancel(ctx), hosts, func(i int, _ *reach.Host) error {
 		if starts[i] == nil {
 			return nil
 		}
@@ -53,15 +59,31 @@ func (c *Cluster) Start(ctx context.Context, task fleet.Task) (started [][]fleet
 	return started, closeErr
 }
 
+// arrive puts ssmctl on hosts and records that something may be there from now on: where
+// it did not arrive nothing is.
+func (c *Cluster) arrive(ctx context.Context, hosts []int) error {
+	err := c.each(ctx, hosts, func(_ int, h *reach.Host) error {
+		_, err := h.Ship(ctx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, i := range hosts {
+		c.Hosts[i].Untouched = false
+	}
+	return c.store.save(&c.Record)
+}
+
 // keep records where the bricks are and lets go of them.
-func (c *Cluster) keep(hosts []int, starts []*start) error {
+func (c *Cluster) keep(ctx context.Context, hosts []int, starts []*start) error {
 	for _, i := range hosts {
 		c.Hosts[i].Started = starts[i].bricks
 	}
 	if err := c.store.save(&c.Record); err != nil {
 		return err
 	}
-	return c.each(hosts, func(i int, _ *reach.Host) error {
+	return c.each(ctx, hosts, func(i int, _ *reach.Host) error {
 		_, err := io.WriteString(starts[i].process.In, fleet.KeepWord)
 		return err
 	})

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
-	"regexp"
 
 	"github.com/ssmctl/ssmctl/internal/fleet"
 	"github.com/ssmctl/ssmctl/internal/fleet/reach"
@@ -20,12 +18,19 @@ type Swept struct {
 
 // SweepOptions say how far a sweep goes.
 type SweepOptions struct {
-	Dry   bool // only look
-	Cache bool // remove the copy of ssmctl too by which the hosts are worked on
+	Dry bool // only look
+}
+
+// cleanLine is the command that removes what a record names.
+func cleanLine(r *Record) string {
+	if r.Run != "" {
+		return "ssmctl clean --run " + r.Run
+	}
+	return "ssmctl clean --hosts " + r.Source
 }
 
 // Sweep ends and removes all that is the cluster's on every host, and looks again. When all
-// hosts have been swept and nothing is left, the record and its keys are removed too, unless it
+// hosts have been swept and nothing is left, and those that were never reached do not count, the record and its keys are removed too, unless it
 // was a dry one. It may be repeated, and works from the record alone.
 func (c *Cluster) Sweep(ctx context.Context, o SweepOptions) ([]Swept, error) {
 	args := []string{"sweep"}
@@ -33,8 +38,10 @@ func (c *Cluster) Sweep(ctx context.Context, o SweepOptions) ([]Swept, error) {
 		args = append(args, "--dry-run")
 	}
 	swept := make([]Swept, len(c.Hosts))
-	err := c.each(c.all(), func(i int, h *reach.Host) error {
-		swept[i].Host = h.Name
+	for i := range swept {
+		swept[i].Host = c.Hosts[i].Name
+	}
+	err := c.each(ctx, c.where(func(h *Host) bool { return !h.Untouched }), func(i int, h *reach.Host) error {
 		swept[i].Err = c.ask(ctx, h, &swept[i].Swept, args...)
 		if swept[i].Err == nil && len(swept[i].Left) > 0 {
 			swept[i].Err = fmt.Errorf("still there: %v", swept[i].Left)
@@ -44,29 +51,7 @@ func (c *Cluster) Sweep(ctx context.Context, o SweepOptions) ([]Swept, error) {
 	if err != nil || o.Dry {
 		return swept, err
 	}
-	if o.Cache { // only now: hosts may share a home, and with it the program that sweeps
-		if err := c.each(c.all(), func(_ int, h *reach.Host) error { return uncache(ctx, h) }); err != nil {
-			return swept, err
-		}
-	}
 	return swept, c.store.forget(c.ID)
-}
-
-// cachedProgram is where reach puts ssmctl on a host; nothing else is removed.
-var cachedProgram = regexp.MustCompile(`^/.*/ssmctl(-[0-9]+)?/[0-9a-f]{64}/ssmctl$`)
-
-// uncache removes the copy of ssmctl from a host, and the directory above if it is the last.
-func uncache(ctx context.Context, h *reach.Host) error {
-	program, err := h.Ship(ctx)
-	if err != nil {
-		return err
-	}
-	if !cachedProgram.MatchString(program) {
-		return fmt.Errorf("%s is no place for a cache: remove it by hand", program)
-	}
-	dir := path.Dir(program)
-	_, err = h.Run(ctx, nil, "sh", "-c", `rm -rf "$1" && { rmdir "$2" 2>/dev/null || true; }`, "sh", dir, path.Dir(dir))
-	return err
 }
 
 // End is Sweep for a cluster that is not wanted any more; it says what could not be ended
@@ -76,9 +61,6 @@ func (c *Cluster) End(ctx context.Context) error {
 	if err == nil {
 		return nil
 	}
-	again := "ssmctl clean --hosts " + c.Source
-	if c.Run != "" {
-		again = "ssmctl clean --run " + c.Run
-	}
+	again := cleanLine(&c.Record)
 	return errors.Join(err, fmt.Errorf("something may be left on these hosts, and the record of it is kept: try again with %s", again))
 }

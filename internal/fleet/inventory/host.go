@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -40,10 +41,18 @@ func (r *reader) word(f field, form form) string {
 // path returns a file as seen from where the inventory is read.
 func (r *reader) path(f field) string {
 	text, ok := r.text(f)
-	if !ok || filepath.IsAbs(text) || strings.HasPrefix(text, "~/") {
+	if !ok {
 		return text
 	}
-	return filepath.Join(r.dir, text)
+	if !filepath.IsAbs(text) && !strings.HasPrefix(text, "~/") {
+		text = filepath.Join(r.dir, text)
+	}
+	if r.look != nil {
+		if err := r.look(text); err != nil {
+			r.fail(f, "%v", err)
+		}
+	}
+	return text
 }
 
 // hostFields are the fields of a host, as a mistake lists them.
@@ -64,7 +73,21 @@ var set = map[string]func(r *reader, h *Host, f field){
 	"via":      func(r *reader, h *Host, f field) { h.Via, _ = r.text(f) },
 	"binary":   func(r *reader, h *Host, f field) { h.Binary = r.path(f) },
 	"env":      func(r *reader, h *Host, f field) { h.Env = r.env(f) },
-	"cpus":     func(r *reader, h *Host, f field) { h.CPUs = r.word(f, cpusForm) },
+	"cpus":     func(r *reader, h *Host, f field) { h.CPUs = r.cpus(f) },
+}
+
+// cpus reads a list of processors whose ranges go upwards.
+func (r *reader) cpus(f field) string {
+	text := r.word(f, cpusForm)
+	for part := range strings.SplitSeq(text, ",") {
+		low, high, isRange := strings.Cut(part, "-")
+		high, _, _ = strings.Cut(high, ":")
+		from, _ := strconv.Atoi(low)
+		if to, err := strconv.Atoi(high); isRange && (err != nil || to < from) {
+			r.fail(f, "%q: %s ends before it begins", text, part)
+		}
+	}
+	return text
 }
 
 // inventory reads the whole document.
@@ -96,6 +119,7 @@ func (r *reader) inventory(body ast.Node) []Host {
 		return nil
 	}
 	hosts := make([]Host, 0, len(entries.Values))
+	byDefault := 0                                     // hosts that are reached by the template of all
 	lines := make(map[string]int, len(entries.Values)) // of the hosts, by name
 	for _, entry := range entries.Values {
 		h := r.host(entry, via, template)
@@ -104,6 +128,13 @@ func (r *reader) inventory(body ast.Node) []Host {
 		}
 		lines[h.Name] = h.Line
 		hosts = append(hosts, h)
+		if h.Via == template {
+			byDefault++
+		}
+	}
+	told := slices.ContainsFunc(r.mistakes, func(m Mistake) bool { return m.Line == via.line })
+	if byDefault > 1 && via.line > 0 && !told && !NamesHost(template) {
+		r.failAt(via.line, "via: %s", OneForAll)
 	}
 	return hosts
 }

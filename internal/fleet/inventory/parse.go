@@ -14,8 +14,12 @@ import (
 // Parse reads an inventory in YAML. The name is that of its file: mistakes are told with
 // it, and files that the inventory names are looked for beside it. What is wrong is an
 // *Error that has every mistake; text that is no YAML has one only.
-func Parse(name string, data []byte) (*Inventory, error) {
-	r := &reader{dir: filepath.Dir(name)}
+func Parse(name string, data []byte) (*Inventory, error) { return ParseFiles(name, data, nil) }
+
+// ParseFiles is Parse with a look at each file that the inventory names: what that finds
+// wrong is a mistake of the line. ~/ is not resolved in the paths that it is given.
+func ParseFiles(name string, data []byte, look func(path string) error) (*Inventory, error) {
+	r := &reader{dir: filepath.Dir(name), look: look}
 	// Duplicates are for the reader to find, which goes on after the first.
 	file, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
 	switch {

@@ -122,6 +122,11 @@ f:24: env: "A B": the name of a variable: letters, digits and underscores`,
 			"via: ssh {hots}\nhosts:\n  - {name: a, load: true}\n  - {name: b, load: true}\n",
 			"f:1: via: no {hots}: a command may name {host}, {name}, {user}, {port} and {identity}",
 		},
+		"one place for all": {
+			"via: x\nhosts:\n  - {name: a, load: true}\n  - {name: b, load: true}\n",
+			"f:1: via: " + inventory.OneForAll,
+		},
+		"cpus":    {"hosts:\n  - {name: a, load: true, cpus: '0-3,5-2'}", `f:2: cpus: "0-3,5-2": 5-2 ends before it begins`},
 		"anchors": {"hosts:\n  - {name: &a b1, load: true}\n", "f:2: name: anchors, aliases and tags are not understood here: write the value"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -134,6 +139,15 @@ f:24: env: "A B": the name of a variable: letters, digits and underscores`,
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// Files are looked at where they are named, seen from the inventory.
+func TestParseFiles(t *testing.T) {
+	text := "hosts:\n  - name: a\n    load: true\n    identity: k\n    binary: ~/b\n"
+	_, err := inventory.ParseFiles("d/f", []byte(text), func(path string) error { return errors.New("no " + path) })
+	if want := "d/f:4: identity: no d/k\nd/f:5: binary: no ~/b"; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
 	}
 }
 

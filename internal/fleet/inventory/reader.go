@@ -12,7 +12,8 @@ import (
 
 // reader walks over the nodes of an inventory and collects mistakes on the way.
 type reader struct {
-	dir      string // of the inventory
+	dir      string                  // of the inventory
+	look     func(path string) error // says what is wrong with a file; nil believes in all
 	mistakes []Mistake
 }
 

@@ -14,6 +14,15 @@ import (
 // programs have a use of their own for them.
 var placeholder = regexp.MustCompile(`\{[a-z]+\}`)
 
+// NamesHost reports whether a template says which host is meant. One that does not always
+// reaches the same place.
+func NamesHost(via string) bool {
+	return strings.Contains(via, "{host}") || strings.Contains(via, "{name}")
+}
+
+// OneForAll is what is wrong with a template of several hosts that does not say which is meant.
+const OneForAll = "it names neither {host} nor {name}, and would reach the same place for every host"
+
 // Command returns the words that run a program on the host: its template, split as a
 // shell would, with the placeholders filled in. The program and its arguments follow.
 // The target is the last word that named the host, or -1.
@@ -28,7 +37,7 @@ func (h *Host) Command() (words []string, target int, err error) {
 	target = -1
 	var errs []error
 	for i, word := range words {
-		if strings.Contains(word, "{host}") || strings.Contains(word, "{name}") {
+		if NamesHost(word) {
 			target = i
 		}
 		// Splitting came first: a value with a blank in it stays one word.

@@ -109,6 +109,16 @@ var causes = []cause{
 		unreached: true,
 	},
 	{
+		says:      regexp.MustCompile(`No such container|[Cc]ontainer \S+ is not running`),
+		hint:      "docker knows no such running container: docker ps lists them; {host} is the address, and {name} the name of the entry: write docker exec -i {name}",
+		unreached: true,
+	},
+	{
+		says:      regexp.MustCompile(`Cannot open network namespace`),
+		hint:      "no such network namespace: ip netns list lists them; {host} is the address, and {name} the name of the entry: write ip netns exec {name}",
+		unreached: true,
+	},
+	{
 		says: regexp.MustCompile(`No space left on device|Disk quota exceeded`),
 		hint: "its disk is full: free some space there, or set XDG_CACHE_HOME to another disk in what its shell reads",
 	},

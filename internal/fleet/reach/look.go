@@ -2,6 +2,7 @@ package reach
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -44,7 +45,11 @@ func (h *Host) Look(ctx context.Context) (*Look, error) {
 	if err != nil {
 		return h.plainLook(ctx), err
 	}
-	return &Look{Facts: found, Clock: &clock}, nil
+	l := &Look{Facts: found, Clock: &clock}
+	if wrong := found.State.Wrong(); found.State.Dir != "" && wrong != "" {
+		return l, fmt.Errorf("%s: %s: name a place of its user's own in its entry: env: {XDG_STATE_HOME: /var/tmp/ssmctl-state}", h.Name, wrong)
+	}
+	return l, nil
 }
 
 // plainLook takes what it can get without ssmctl.

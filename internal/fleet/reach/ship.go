@@ -49,6 +49,15 @@ func (h *Host) Ship(ctx context.Context) (string, error) {
 	return h.ship.path, nil
 }
 
+// Uncache removes every binary that was ever shipped to the user's caches there.
+func (h *Host) Uncache(ctx context.Context) error {
+	_, err := h.step(ctx, nil, "uncache")
+	h.ship.Lock()
+	defer h.ship.Unlock()
+	h.ship.path = ""
+	return err
+}
+
 // findCache returns the directory for the binary, and whether that is in it.
 func (h *Host) findCache(ctx context.Context, b *binary) (dir string, whole bool, err error) {
 	out, err := h.step(ctx, nil, "find", b.sum, b.systems())
@@ -68,10 +77,6 @@ func (h *Host) findCache(ctx context.Context, b *binary) (dir string, whole bool
 // put streams the binary into the directory.
 func (h *Host) put(ctx context.Context, b *binary, dir string) error {
 	_, err := h.step(ctx, b.open, "put", b.sum, dir)
-	var failed *CommandError
-	if errors.As(err, &failed) {
-		failed.Line += " <" + b.name
-	}
 	return err
 }
 
@@ -92,5 +97,12 @@ func (h *Host) step(ctx context.Context, open func() (*os.File, error), args ...
 		out, err = h.Run(ctx, stdin, append([]string{"sh", "-c", shipScript, "sh"}, args...)...)
 		return err
 	})
+	var failed *CommandError
+	if errors.As(err, &failed) {
+		failed.Line = h.line(lookAround) // the script is too long to be of use to a reader
+	}
 	return out, err
 }
+
+// lookAround is what a person runs who wants to see why something cannot be put there.
+var lookAround = []string{"sh", "-c", "id; df -k ~ /tmp"}

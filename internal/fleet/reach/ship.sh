@@ -1,4 +1,4 @@
-# Puts a binary into the cache of its SHA-256, in two steps; run as: sh -c THIS sh STEP ...
+# Puts a binary into the cache of its SHA-256, in two steps (find, put), or removes all; run as: sh -c THIS sh STEP ...
 export LC_ALL=C
 umask 077
 sum() { # FILE: by the tool that is there, or by the binary itself
@@ -45,5 +45,19 @@ put) # SUM DIRECTORY <BINARY
 	got=$(sum "$t")
 	[ "$got" = "$2" ] || { echo "the binary arrived damaged: SHA-256 $got, not $2" >&2; exit 1; }
 	mv -f "$t" "$3/ssmctl"
+	;;
+uncache) # removes all that the other steps have ever put here
+	spare=/tmp/ssmctl-$(id -u)
+	for dir in "${XDG_CACHE_HOME:-$HOME/.cache}/ssmctl" "$spare"; do
+		{ [ -d "$dir" ] && [ -O "$dir" ]; } || continue
+		[ "$dir" != "$spare" ] || [ ! -L "$dir" ] || continue
+		for copy in "$dir"/*; do
+			sum=${copy##*/}
+			case $sum in *[!0-9a-f]*) continue ;; esac
+			[ ${#sum} -ne 64 ] || rm -rf "$copy" || [ ! -e "$copy" ] || exit 1
+		done
+		rmdir "$dir" 2>/dev/null
+	done
+	exit 0
 	;;
 esac

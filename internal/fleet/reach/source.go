@@ -2,7 +2,9 @@ package reach
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,7 +76,21 @@ func Inventory(ctx context.Context, source string) (*inventory.Inventory, error)
 	if err != nil {
 		return nil, fmt.Errorf("hosts: %w: docs/hosts.md says how to write one", err)
 	}
-	return inventory.Parse(source, text)
+	return inventory.ParseFiles(source, text, lookForFile)
+}
+
+// lookForFile says what is wrong with a file that an inventory names.
+func lookForFile(path string) error {
+	info, err := os.Stat(expandHome(path))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("no file %s", path)
+	case err != nil:
+		return err
+	case info.IsDir():
+		return fmt.Errorf("%s is a directory: name a file", path)
+	}
+	return nil
 }
 
 // entry is a host as an inventory has it.

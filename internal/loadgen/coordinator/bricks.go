@@ -40,9 +40,11 @@ func (c *Coordinator) all(ctx context.Context, give func(context.Context, remote
 		return s, ErrInterrupted // who is absent is not known then
 	}
 	if there := len(c.cfg.Bricks) - len(s.absent); there < c.cfg.Plan.W {
-		tried := errors.Join(s.absent...)
-		return s, fmt.Errorf("%d of %d bricks answer, a write needs %d: %w\nlook at ssmctl brick list, then start or restart some",
-			there, len(c.cfg.Bricks), c.cfg.Plan.W, tried)
+		few := fmt.Errorf("%d of %d bricks answer, a write needs %d", there, len(c.cfg.Bricks), c.cfg.Plan.W)
+		if tried := errors.Join(s.absent...); tried != nil { // there may have been none to try
+			few = fmt.Errorf("%w: %w", few, tried)
+		}
+		return s, fmt.Errorf("%w\nlook at ssmctl brick list (with --hosts, if they are on other machines), then start or restart some", few)
 	}
 	return s, nil
 }
