@@ -49,17 +49,18 @@ func cleanCommand() *cli.Command {
 	}
 }
 
-func clean(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
+func checkClean(c *cli.Context) error {
 	switch {
 	case c.IsSet("forget") && !c.IsSet("run") && !c.IsSet("hosts"):
 		return usagef("--forget: of which record? name it with --run or --hosts")
 	case c.IsSet("forget") && c.Bool("dry-run"):
 		return usagef("--forget, --dry-run: choose one")
 	}
-	if err := checkVia(c); err != nil {
+	return errors.Join(noArguments(c), checkVia(c))
+}
+
+func clean(c *cli.Context) error {
+	if err := checkClean(c); err != nil {
 		return err
 	}
 	store := openStore(c)
@@ -76,7 +77,7 @@ func clean(c *cli.Context) error {
 	if err := reachBy(c.String("via"), w.records); err != nil {
 		return err
 	}
-	err := errors.Join(w.failed, w.sweep(c, store))
+	err := distinct(errors.Join(w.failed, w.sweep(c, store)))
 	if err == nil && c.Bool("cache") && !c.Bool("dry-run") {
 		err = w.uncache(c)
 	}
@@ -84,7 +85,7 @@ func clean(c *cli.Context) error {
 	case c.Err() != nil:
 		return c.Err()
 	case err != nil:
-		return fmt.Errorf("not everything could be cleaned, and the record of it is kept; --forget HOST drops a host that is gone for good:\n%w", err)
+		return fmt.Errorf("not everything could be cleaned, and what is recorded of it is kept; --forget HOST drops a host that is gone for good:\n%w", err)
 	}
 	return nil
 }

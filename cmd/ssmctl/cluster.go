@@ -108,7 +108,7 @@ func end(c *cluster.Cluster) error {
 type noClusterError struct{ source string }
 
 func (e *noClusterError) Error() string {
-	return fmt.Sprintf("no bricks of %s are running: ssmctl brick start --hosts %s", e.source, e.source)
+	return fmt.Sprintf("no bricks of %[1]s are running: ssmctl brick start --hosts %[1]s; if there should be some, ssmctl clean --hosts %[1]s --dry-run asks the hosts", e.source)
 }
 
 // recordedCluster finds what runs of the inventory of --hosts, and opens the way to it. A

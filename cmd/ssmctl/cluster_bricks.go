@@ -66,7 +66,7 @@ func stopOnHosts(c *cli.Context, ids []session.BrickID) error {
 	})
 	var none *noClusterError
 	if errors.As(err, &none) && len(ids) == 0 {
-		return renderEnded(c, nil, nil)
+		return errors.Join(renderEnded(c, nil, nil), sayf(c, "ssmctl clean --hosts %s asks the hosts for what is not recorded here", none.source))
 	}
 	return err
 }

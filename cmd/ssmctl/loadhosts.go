@@ -229,10 +229,20 @@ func (l *loading) removeOld(c *cli.Context, store *cluster.Store, left *cluster.
 			gone = append(gone, swept[i].Host)
 		}
 	}
+	if len(gone) == 0 {
+		return err
+	}
 	l.say.linef("%s: not reached, and not in %s: what the run may have left there is not known any more; if it comes back, ssmctl clean --run %s --hosts FILE asks it",
 		strings.Join(gone, ", "), l.source, left.ID)
-	_, err = store.Drop(left, gone)
-	return err
+	if _, err := store.Drop(left, gone); err != nil {
+		return err
+	}
+	rest, err := store.Take(left, nil)
+	if err != nil {
+		return err
+	}
+	_, err = rest.Sweep(c.Context, cluster.SweepOptions{}) // once more, for now the record can go with it
+	return errors.Join(err, rest.Close())
 }
 
 // runFar measures on the hosts, once the run directory says where.

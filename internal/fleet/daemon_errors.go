@@ -28,7 +28,7 @@ type UnknownError struct {
 
 func (e *UnknownError) Error() string {
 	if len(e.Known) == 0 {
-		return fmt.Sprintf("no %s: no bricks are running: ssmctl brick start --count 8", e.ID)
+		return fmt.Sprintf("no %s: no bricks are running here: ssmctl brick start --count 8; --hosts FILE is for those on other machines", e.ID)
 	}
 	return fmt.Sprintf("no %s: choose %s", e.ID, join(e.Known))
 }

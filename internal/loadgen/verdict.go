@@ -19,7 +19,7 @@ type Generation struct {
 	Rest     time.Duration // sum of the users' own times after them
 	Timeout  time.Duration
 	LagP99   time.Duration // of the users' turns, of the worst agent
-	LagHost  string        // where that agent is; this and the other hosts are empty where there is but one
+	LagHost  string        // where that agent is; this and the other hosts are empty where all are on this machine
 	CPU      float64       // cores used by the agents of the busiest host
 	Cores    int           // of that host
 	CPUHost  string        // its name

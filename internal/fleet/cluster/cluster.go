@@ -64,7 +64,11 @@ func (s *Store) Make(ctx context.Context, o Options) (_ *Cluster, err error) {
 	if err := c.open(o.Notices); err != nil {
 		return nil, err
 	}
+	added := false
 	defer func() {
+		if err != nil && added {
+			err = errors.Join(err, s.forget(c.ID)) // no host was touched
+		}
 		if err != nil {
 			err = errors.Join(err, c.Close())
 		}
@@ -75,6 +79,7 @@ func (s *Store) Make(ctx context.Context, o Options) (_ *Cluster, err error) {
 	if err := s.add(&c.Record); err != nil {
 		return nil, err
 	}
+	added = true
 	if c.release, err = s.Hold(c.ID); err != nil {
 		return nil, err
 	}

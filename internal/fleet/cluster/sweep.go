@@ -62,5 +62,5 @@ func (c *Cluster) End(ctx context.Context) error {
 		return nil
 	}
 	again := cleanLine(&c.Record)
-	return errors.Join(err, fmt.Errorf("something may be left on these hosts, and the record of it is kept: try again with %s", again))
+	return errors.Join(err, fmt.Errorf("something may be left on these hosts, and the record of it is kept: try again with %s; --forget HOST with it drops a host that is gone for good", again))
 }

@@ -94,7 +94,7 @@ func state(dir string) State {
 			s.Err = err.Error()
 			return s
 		}
-		s.Free = fsys.Bavail * uint64(fsys.Bsize) //nolint:unconvert // it is of another type elsewhere
+		s.Free = fsys.Bavail * uint64(fsys.Bsize)
 		return s
 	}
 }

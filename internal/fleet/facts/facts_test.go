@@ -42,3 +42,16 @@ func TestNoAnswer(t *testing.T) {
 		}
 	}
 }
+
+// What a state directory must be, in words.
+func TestStateWrong(t *testing.T) {
+	for want, s := range map[string]facts.State{
+		"": {Dir: "/s", Free: 30 << 20, Need: 30 << 20},
+		"nothing can be kept in /s: read-only file system": {Dir: "/s", Err: "read-only file system"},
+		"/s has room for 2 MB, and 31 MB are needed":       {Dir: "/s", Free: 2 << 20, Need: 30 << 20},
+	} {
+		if got := s.Wrong(); got != want {
+			t.Errorf("%+v: got %q, want %q", s, got, want)
+		}
+	}
+}

@@ -120,11 +120,15 @@ var causes = []cause{
 	},
 	{
 		says: regexp.MustCompile(`No space left on device|Disk quota exceeded`),
-		hint: "its disk is full: free some space there, or set XDG_CACHE_HOME to another disk in what its shell reads",
+		hint: "its disk is full: free some space there, or set XDG_CACHE_HOME to another disk in what its shell reads; env: {XDG_STATE_HOME: DIR} in its entry moves what is kept there",
 	},
 	{
 		says: regexp.MustCompile(`Read-only file system`),
-		hint: "it is read-only there",
+		hint: "it is read-only there: env: {XDG_STATE_HOME: DIR} in its entry names another place for what is kept",
+	},
+	{
+		says: regexp.MustCompile(`set XDG_STATE_HOME to a directory`),
+		hint: "on that host: env: {XDG_STATE_HOME: DIR} in its entry names another place",
 	},
 }
 

@@ -75,6 +75,54 @@ func TestShipDamaged(t *testing.T) {
 	}
 }
 
+// TestUncache: all copies go, those of other builds too, and nothing else.
+func TestUncache(t *testing.T) {
+	t.Parallel()
+	h := here(t, "h")
+	w := open(t, h)
+	ship(t, w)
+	other := filepath.Join(cacheOf(&h), "ssmctl", strings.Repeat("0", 64))
+	if err := os.MkdirAll(other, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(other, "ssmctl"), "")
+	kept := filepath.Join(cacheOf(&h), "ssmctl", "notes")
+	write(t, kept, "")
+	for range 2 { // to do it again does no harm
+		if err := w.Host("h").Uncache(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := files(t, cacheOf(&h)); !slices.Equal(got, []string{kept}) {
+			t.Errorf("left: %q", got)
+		}
+	}
+	ship(t, w) // it is sent anew
+}
+
+// TestStepFails: the error of a step has a line that a person can read and run.
+func TestStepFails(t *testing.T) {
+	t.Parallel()
+	h := here(t, "h")
+	h.Via = "env PATH=/none:/bin:/usr/bin HOME=/dev/null TMPDIR=/dev/null XDG_CACHE_HOME=/dev/null"
+	h.Via += " sh -c 'case $* in *df*) exit 0;; esac; echo no >&2; exit 3' sh"
+	_, err := open(t, h).Host("h").Ship(t.Context())
+	var failed *reach.CommandError
+	if !errors.As(err, &failed) || failed.Exit != 3 || strings.Contains(failed.Line, "\n") || !strings.Contains(failed.Line, "df -k") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestNoState: a host on which nothing can be kept is not ready, and what it is is known all the same.
+func TestNoState(t *testing.T) {
+	t.Parallel()
+	h := here(t, "h")
+	h.Env = map[string]string{"XDG_STATE_HOME": "/dev/null"}
+	look, err := open(t, h).Host("h").Look(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "h: nothing can be kept in /dev/null/ssmctl") || look == nil || look.Clock == nil {
+		t.Errorf("%+v, error %v", look, err)
+	}
+}
+
 // ship returns where the binary is on the host h, and what is there.
 func ship(t *testing.T, w *reach.Way) (string, os.FileInfo) {
 	t.Helper()

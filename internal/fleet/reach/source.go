@@ -48,8 +48,8 @@ func engineOf(source string) (engine, error) {
 	return e, nil
 }
 
-// Source returns a source as it is recorded: the same however it is written, and wherever
-// it is used. Nobody is asked for hosts yet.
+// Source returns a source as it is recorded: the same however it is written, also by a
+// symbolic link, and wherever it is used. Nobody is asked for hosts yet.
 func Source(source string) (string, error) {
 	e, err := engineOf(source)
 	if err != nil {
@@ -58,7 +58,14 @@ func Source(source string) (string, error) {
 	if e != nil {
 		return e.canonical(), nil
 	}
-	return filepath.Abs(source)
+	path, err := filepath.Abs(source)
+	if err != nil {
+		return "", err
+	}
+	if file, err := filepath.EvalSymlinks(path); err == nil {
+		return file, nil
+	}
+	return path, nil // what is wrong with it is told when it is read
 }
 
 // Inventory reads the hosts that a source names: the file of an inventory, or those of a

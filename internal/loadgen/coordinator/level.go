@@ -77,7 +77,7 @@ func (g *gathering) generation() loadgen.Generation {
 	perHost := make(map[string]float64)
 	for _, d := range g.done {
 		name := d.host
-		if len(byHost(g.c.agents)) == 1 {
+		if g.c.here() {
 			name = ""
 		}
 		if d.LagP99 > gen.LagP99 {
@@ -97,6 +97,11 @@ func (g *gathering) generation() loadgen.Generation {
 		}
 	}
 	return gen
+}
+
+// here reports whether all agents are on this machine: nobody needs to be told its name.
+func (c *Coordinator) here() bool {
+	return len(byHost(c.agents)) == 1 && c.agents[0].host == "localhost"
 }
 
 // notes says what a reader must know to judge the row.
@@ -126,8 +131,11 @@ func (g *gathering) sharing() []string {
 			shares = append(shares, machines)
 		}
 	}
-	if len(shares) < 2 || g.point.Machines == len(shares) {
+	if len(shares) == 0 || g.point.Machines == len(shares) || g.c.here() {
 		return nil
+	}
+	if len(shares) == 1 {
+		return []string{fmt.Sprintf("%d machines on 1 host", g.point.Machines)}
 	}
 	least, most := slices.Min(shares), slices.Max(shares)
 	each := fmt.Sprint(least)

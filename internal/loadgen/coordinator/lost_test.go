@@ -159,6 +159,20 @@ func TestSpread(t *testing.T) {
 	}
 }
 
+// One host that is not this machine is worth a word too.
+func TestOneHost(t *testing.T) {
+	t.Parallel()
+	second := message.Report{Interval: []loadgen.Interval{{Protection: "on"}, {Second: 1, Protection: "on"}}}
+	for host, want := range map[string]bool{"a": true, "localhost": false} {
+		r := prepare(t, plan(9), embedded(t, 3, protect.On), scripted(3, second))
+		r.cfg.Agents[0].Host = host
+		r.must(1)
+		if notes := r.levels[0].Row.Notes; slices.Contains(notes, "9 machines on 1 host") != want {
+			t.Errorf("%s: notes %q", host, notes)
+		}
+	}
+}
+
 // The start of a level allows for the way of the order: who is further away waits less.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
