@@ -200,7 +200,7 @@ func distinct(err error) error {
 	told := make(map[string]bool)
 	var walk func(error)
 	walk = func(err error) {
-		if many, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // itself, not what it wraps
+		if many, ok := err.(interface{ Unwrap() []error }); ok {
 			for _, err := range many.Unwrap() {
 				walk(err)
 			}
