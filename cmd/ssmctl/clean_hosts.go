@@ -108,6 +108,7 @@ func (w *cleaning) askHosts(c *cli.Context, store *cluster.Store) error {
 			return nil
 		}
 		if len(users) > 0 {
+			slices.Sort(users)
 			w.failed = errors.Join(w.failed, fmt.Errorf("load %s runs on %s, started from elsewhere: what is not recorded here is left alone: wait for it, or end it with ssmctl clean --run %s --hosts %s",
 				r.ID, strings.Join(users, ", "), r.ID, c.String("hosts")))
 			return nil
