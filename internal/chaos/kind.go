@@ -27,6 +27,7 @@ type kindInfo struct {
 	either  []string // arguments of which one is required
 	may     []string // arguments that may be left out
 	endless bool     // it may be left without an end
+	network bool     // it strikes the connection and not the process
 	instant bool     // it is over at once and has no length
 	summary string   // one line, for help texts
 }
@@ -36,9 +37,9 @@ var kinds = []kindInfo{
 	{kind: Stall, summary: "the brick stands still"},
 	{kind: Slow, needs: []string{"by"}, endless: true, summary: "every message costs the brick so much more (by=1ms)"},
 	{kind: Drop, needs: []string{"share"}, endless: true, summary: "so many of the brick's replies are never sent (share=0.7)"},
-	{kind: Partition, endless: true, summary: "no message to or from the brick passes"},
-	{kind: Loss, needs: []string{"share"}, endless: true, summary: "so many of the messages to and from the brick vanish (share=0.1)"},
-	{kind: Delay, needs: []string{"by"}, may: []string{"jitter"}, endless: true, summary: "messages to and from the brick take so much longer (by=5ms,jitter=2ms)"},
+	{kind: Partition, endless: true, network: true, summary: "no message to or from the brick passes"},
+	{kind: Loss, needs: []string{"share"}, endless: true, network: true, summary: "so many of the messages to and from the brick vanish (share=0.1)"},
+	{kind: Delay, needs: []string{"by"}, may: []string{"jitter"}, endless: true, network: true, summary: "messages to and from the brick take so much longer (by=5ms,jitter=2ms)"},
 	{kind: Flip, may: []string{"bits"}, instant: true, summary: "a bit of a state that the brick holds turns over; bits=100 strikes so many states"},
 	{kind: FlipCrash, endless: true, summary: "a bit turns over that the brick's process dies of; it is back, empty, at the end"},
 	{kind: Fill, either: []string{"share", "bytes"}, endless: true, summary: "so much of the brick's memory is taken away (share=0.9 or bytes=512MiB)"},
@@ -60,6 +61,12 @@ func Kinds() []Kind {
 		all[i] = kinds[i].kind
 	}
 	return all
+}
+
+// OfNetwork reports whether a fault strikes the brick's connection, which no restart mends.
+func (k Kind) OfNetwork() bool {
+	info, _ := infoOf(k)
+	return info.network
 }
 
 // Summary returns what a fault does, in one line; empty for a kind that does not exist.

@@ -59,6 +59,13 @@ type node struct {
 	corrupt uint64 // copies that former lives found so
 }
 
+// stats is what the brick says of itself.
+func (n *node) stats() (s session.BrickStats) {
+	n.queue.Stats(&s)
+	n.store.Stats(&s)
+	return s
+}
+
 // abandonEvery is how many events are handled between two looks at whether the level has been given
 // up: a few milliseconds' worth, at the cost of nothing.
 const abandonEvery = 1 << 13
@@ -119,7 +126,7 @@ func (e *engine) handle(ev *event) {
 		e.arm(m, m.core.Next())
 		e.saw(Settled, ev.who, 0)
 	default:
-		e.handleFault(ev)
+		e.handleRare(ev)
 	}
 	e.handled++
 }

@@ -53,8 +53,9 @@ func (e *engine) planFaults(all []chaos.Fault, zero, end time.Duration) {
 	}
 }
 
-// handleFault handles the events that only faults bring.
-func (e *engine) handleFault(ev *event) {
+// handleRare handles all events but those of the requests themselves: faults, heartbeats,
+// changes and the guard's looks.
+func (e *engine) handleRare(ev *event) {
 	switch ev.kind {
 	case faultBegins:
 		e.turn(ev.who, true)
@@ -187,8 +188,7 @@ func (e *engine) kill(i uint32, n *node) {
 	e.saw(Killed, 0, i)
 	n.life++
 	n.kills++
-	var s session.BrickStats
-	n.store.Stats(&s)
+	s := n.stats()
 	n.full += s.Full
 	n.corrupt += s.Corrupt
 	*n.store = *brick.NewStore(e.faults.memory)
@@ -203,6 +203,9 @@ func (e *engine) kill(i uint32, n *node) {
 		}
 	}
 }
+
+// knows reports whether a machine has a connection to the brick.
+func (n *node) knows(machine uint32) bool { return n.bonds == nil || n.bonds[machine] == bonded }
 
 // lost reports whether what a machine sends goes to a process that has died.
 func (n *node) lost(machine uint32) bool { return n.bonds != nil && n.bonds[machine] == broken }

@@ -73,8 +73,7 @@ func (e *engine) sample(i uint32) watch.Sample {
 	case e.now >= n.queue.Defect().StallUntil:
 		s.Heard = true
 		n.store.Elapse(e.now)
-		n.queue.Stats(&s.Stats)
-		n.store.Stats(&s.Stats)
+		s.Stats = n.stats()
 		s.Stats.Uptime = e.now - max(n.born, epoch)
 	}
 	return s
@@ -85,7 +84,7 @@ func (e *engine) sample(i uint32) watch.Sample {
 func (e *engine) repair(id session.BrickID) {
 	for k := range e.faults.all {
 		f := &e.faults.all[k]
-		if !f.active || f.Brick != id || ofNetwork(f.Kind) {
+		if !f.active || f.Brick != id || f.Kind.OfNetwork() {
 			continue
 		}
 		f.active, f.cured = false, e.now
@@ -99,10 +98,6 @@ func (e *engine) repair(id session.BrickID) {
 	i := uint32(len(e.faults.all) - 1)
 	e.events.push(event{at: restart.end, kind: faultEnds, who: i})
 	e.turn(i, true)
-}
-
-func ofNetwork(k chaos.Kind) bool {
-	return k == chaos.Partition || k == chaos.Loss || k == chaos.Delay
 }
 
 // happened lists the faults of the level and what the guard has done, in order of time.

@@ -28,7 +28,7 @@ func (e *engine) beat(i uint32) {
 		return
 	}
 	for m := range e.machines {
-		if n.bonds != nil && n.bonds[m] != bonded {
+		if !n.knows(uint32(m)) {
 			continue
 		}
 		if at, arrives := e.network.carry(e.now, &n.way, &n.out, wireHead, e.rng); arrives {
@@ -40,7 +40,7 @@ func (e *engine) beat(i uint32) {
 // hear lets a machine learn what a brick's heartbeat says.
 func (e *engine) hear(i, m uint32) {
 	n := &e.bricks[i]
-	if n.dead() || (n.bonds != nil && n.bonds[m] != bonded) {
+	if n.dead() || !n.knows(m) {
 		return
 	}
 	core, id := e.machines[m].core, session.BrickID(i+1)

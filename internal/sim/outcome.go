@@ -64,9 +64,7 @@ func (l *level) notes() []string {
 	var notes []string
 	for i := range l.engine.bricks {
 		n := &l.engine.bricks[i]
-		var s session.BrickStats
-		n.queue.Stats(&s)
-		n.store.Stats(&s)
+		s := n.stats()
 		if s.Dropped > 0 {
 			notes = append(notes, fmt.Sprintf("%s dropped %d operations at arrival, its inbox full", session.BrickID(i+1), s.Dropped))
 		}

@@ -76,11 +76,8 @@ func (w World) View(machine int, id session.BrickID) stub.View {
 }
 
 // Stats returns a brick's statistics.
-func (w World) Stats(id session.BrickID) (s session.BrickStats) {
-	n := &w.l.engine.bricks[id-1]
-	n.queue.Stats(&s)
-	n.store.Stats(&s)
-	return s
+func (w World) Stats(id session.BrickID) session.BrickStats {
+	return w.l.engine.bricks[id-1].stats()
 }
 
 // Setting returns a brick's protection.
