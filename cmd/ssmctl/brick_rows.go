@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/csv"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"time"
@@ -127,9 +126,7 @@ var brickColumns = []string{
 func renderBricks(c *cli.Context, rows []brickRow) error {
 	switch {
 	case c.Bool("json"):
-		out := json.NewEncoder(c.App.Writer)
-		out.SetIndent("", "  ")
-		return out.Encode(rows)
+		return printJSON(c, rows)
 	case c.Bool("csv"):
 		out := csv.NewWriter(c.App.Writer)
 		lines := [][]string{rowOn(c, brickColumns, "host")}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -159,9 +158,7 @@ func startedRows(host string, started []fleet.Started) []startedRow {
 
 func renderStarted(c *cli.Context, rows []startedRow) error {
 	if c.Bool("json") {
-		out := json.NewEncoder(c.App.Writer)
-		out.SetIndent("", "  ")
-		return out.Encode(rows)
+		return printJSON(c, rows)
 	}
 	table := report.Grid{
 		Header: rowOn(c, []string{"id", "address", "pid", "profile", "log"}, "host"),

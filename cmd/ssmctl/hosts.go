@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
@@ -138,9 +137,7 @@ var hostColumns = []string{
 func renderHosts(c *cli.Context, rows []hostRow) error {
 	switch {
 	case c.Bool("json"):
-		out := json.NewEncoder(c.App.Writer)
-		out.SetIndent("", "  ")
-		return out.Encode(rows)
+		return printJSON(c, rows)
 	case c.Bool("csv"):
 		out := csv.NewWriter(c.App.Writer)
 		lines := [][]string{hostColumns}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -53,9 +52,7 @@ func versionJSON(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	out := json.NewEncoder(c.App.Writer)
-	out.SetIndent("", "  ")
-	return out.Encode(struct {
+	return printJSON(c, struct {
 		Version string `json:"version"`
 		Go      string `json:"go"`
 		OS      string `json:"os"`

@@ -36,9 +36,9 @@ type answer struct {
 	Error string `json:"error,omitempty"`
 }
 
-// keepWord tells a brick that it is recorded. One that loses this process before it
+// KeepWord tells a brick that it is recorded, and Place.Perform that its bricks are. One that loses this process before it
 // has heard the word ends, so no brick runs that nobody knows of.
-const keepWord = "keep\n"
+const KeepWord = "keep\n"
 
 // serveArguments are those of a brick's process.
 func serveArguments(run string) []string { return []string{"brick", "serve", "--run", run} }
@@ -175,7 +175,7 @@ func (c *child) await(ctx context.Context, answers *os.File) error {
 
 // keep lets go of the process: from now on it stays.
 func (c *child) keep() error {
-	_, err := c.orders.WriteString(keepWord)
+	_, err := c.orders.WriteString(KeepWord)
 	if err = errors.Join(err, c.orders.Close()); err != nil {
 		return c.failure(fmt.Errorf("%w (%w)", errEnded, err))
 	}

@@ -53,7 +53,7 @@ func ServeDaemon(ctx context.Context, log io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if word, err := orders.ReadString('\n'); word != keepWord {
+	if word, err := orders.ReadString('\n'); word != KeepWord {
 		_ = ln.Close() // nobody has used it
 		return fmt.Errorf("given up by the ssmctl that started it: %w", err)
 	}

@@ -112,7 +112,7 @@ func awaitKeep(ctx context.Context, lines *bufio.Reader) error {
 	kept := make(chan error, 1)
 	go func() {
 		word, err := lines.ReadString('\n')
-		if word == keepWord {
+		if word == KeepWord {
 			err = nil
 		} else if err == nil || errors.Is(err, io.EOF) {
 			err = ErrNotKept
@@ -126,6 +126,3 @@ func awaitKeep(ctx context.Context, lines *bufio.Reader) error {
 		return ctx.Err()
 	}
 }
-
-// KeepWord is what Perform waits for.
-const KeepWord = keepWord

@@ -47,7 +47,7 @@ func grab(path string) (*os.File, error) {
 			return nil, &StateError{Path: path, Err: err, Hint: elsewhere}
 		}
 		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil && inPlace(f, path) {
+		if err == nil && InPlace(f, path) {
 			return f, nil
 		}
 		if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -61,7 +61,9 @@ func grab(path string) (*os.File, error) {
 	}
 }
 
-func inPlace(f *os.File, path string) bool {
+// InPlace reports whether a path still names an open file. A lock on one that was removed
+// keeps nobody out.
+func InPlace(f *os.File, path string) bool {
 	mine, err := f.Stat()
 	if err != nil {
 		return false

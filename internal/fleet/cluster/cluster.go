@@ -135,12 +135,20 @@ func (s *Store) Keys(r *Record, name string) (*secure.Keys, error) {
 	if r.Plaintext {
 		return nil, nil
 	}
+	authority, err := s.authority(r)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := authority.Issue(name)
+	return &keys, err
+}
+
+func (s *Store) authority(r *Record) (*secure.Authority, error) {
 	authority, err := secure.Kept(s.keysPath(r.ID))
 	if err != nil {
 		return nil, fmt.Errorf("%w: without them nobody can speak with the bricks: ssmctl clean --hosts %s removes them, then start anew", err, r.Source)
 	}
-	keys, err := authority.Issue(name)
-	return &keys, err
+	return authority, nil
 }
 
 // PresentError says that something runs already from the same inventory.
@@ -172,17 +180,12 @@ func (s *Store) refuseSecond(o *Options) error {
 		if r.Source != o.Source {
 			continue
 		}
-		release, err := s.Hold(r.ID)
-		var busy *BusyError
-		switch {
-		case errors.As(err, &busy):
-		case err != nil:
+		busy, err := s.busy(r.ID)
+		if err != nil {
 			return err
-		default:
-			release()
-			if r.Run == "" && o.NoBricks {
-				continue // its bricks are the ones to be used
-			}
+		}
+		if busy == nil && r.Run == "" && o.NoBricks {
+			continue // its bricks are the ones to be used
 		}
 		return &PresentError{Record: r, Busy: busy}
 	}

@@ -172,12 +172,8 @@ func (s *Store) Whole(r *Record) error {
 	if len(r.Bricks()) > 0 {
 		return nil
 	}
-	release, err := s.Hold(r.ID)
-	var busy *BusyError
-	switch {
-	case err == nil:
-		release()
-	case !errors.As(err, &busy):
+	busy, err := s.busy(r.ID)
+	if err != nil {
 		return err
 	}
 	return &IncompleteError{Record: r, Busy: busy}
@@ -226,7 +222,7 @@ func (s *Store) locked(do func() error) error {
 			return fmt.Errorf("record of a cluster: %w", err)
 		}
 		err = unix.Flock(int(f.Fd()), unix.LOCK_EX)
-		if err == nil && inPlace(f, s.dir) {
+		if err == nil && fleet.InPlace(f, s.dir) {
 			err = do()
 			_ = os.Remove(s.dir) // fails while there is something in it
 			_ = f.Close()        // which unlocks it
@@ -237,15 +233,6 @@ func (s *Store) locked(do func() error) error {
 			return fmt.Errorf("record of a cluster: lock %s: %w", s.dir, err)
 		}
 	}
-}
-
-func inPlace(f *os.File, path string) bool {
-	mine, err := f.Stat()
-	if err != nil {
-		return false
-	}
-	there, err := os.Stat(path)
-	return err == nil && os.SameFile(mine, there)
 }
 
 // Prune removes what is left of records that were never finished: of one that was killed at that.
@@ -326,4 +313,18 @@ func (s *Store) Hold(id string) (release func(), err error) {
 		return nil, &BusyError{ID: id, Holder: busy.Holder}
 	}
 	return release, err
+}
+
+// busy returns who holds a record; nil if nobody does.
+func (s *Store) busy(id string) (*BusyError, error) {
+	release, err := s.Hold(id)
+	if err == nil {
+		release()
+		return nil, nil
+	}
+	var busy *BusyError
+	if errors.As(err, &busy) {
+		return busy, nil
+	}
+	return nil, err
 }

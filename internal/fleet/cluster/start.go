@@ -13,7 +13,6 @@ import (
 	"github.com/ssmctl/ssmctl/internal/fleet"
 	"github.com/ssmctl/ssmctl/internal/fleet/reach"
 	"github.com/ssmctl/ssmctl/internal/session"
-	"github.com/ssmctl/ssmctl/internal/wire/secure"
 )
 
 // start is a host on which bricks have started and may still be taken back.
@@ -128,7 +127,7 @@ func (c *Cluster) equip(task *fleet.Task) error {
 	if c.Plaintext {
 		return nil
 	}
-	authority, err := secure.Kept(c.store.keysPath(c.ID))
+	authority, err := c.store.authority(&c.Record)
 	if err != nil {
 		return err
 	}
