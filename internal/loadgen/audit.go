@@ -54,7 +54,7 @@ func (a *audit) fate(count *uint64) {
 
 // gone takes in that a user's read has found a state gone, if it has: the audit need not ask.
 func (a *audit) gone(now time.Duration, d *stub.Completion, c *session.Cookie) {
-	if (!d.Lost && !d.Corrupt) || expired(c, now) {
+	if (!d.Lost && !d.Corrupt) || c.Expiry.Passed(now) {
 		return
 	}
 	k := a.memory.find(c)
@@ -85,7 +85,7 @@ func (a *audit) ended(now time.Duration, d *stub.Completion, timeout time.Durati
 	switch {
 	case d.Outcome == session.OK:
 		a.fate(&a.counts.Found)
-	case expired(&k.cookie, now):
+	case k.cookie.Expiry.Passed(now):
 		a.fate(&a.counts.Expired)
 	case d.Lost:
 		a.lost(k)
@@ -132,7 +132,7 @@ func (m *Machine) StepAudit(now time.Duration) bool {
 		default:
 			return false
 		}
-		if k := &a.memory.all[i]; !expired(&k.cookie, now) {
+		if k := &a.memory.all[i]; !k.cookie.Expiry.Passed(now) {
 			m.ask(now, i, &k.cookie)
 			return true
 		}

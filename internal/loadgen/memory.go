@@ -30,13 +30,9 @@ type memory struct {
 	forgotten map[session.Expiry]uint64 // left for want of room
 }
 
-func expired(c *session.Cookie, now time.Duration) bool {
-	return time.Duration(c.Expiry)*time.Second <= now
-}
-
 // add remembers a write.
 func (m *memory) add(now time.Duration, cookie *session.Cookie, began time.Duration) {
-	for m.head < len(m.all) && expired(&m.all[m.head].cookie, now) {
+	for m.head < len(m.all) && m.all[m.head].cookie.Expiry.Passed(now) {
 		m.head++
 	}
 	limit := m.limit
@@ -71,9 +67,9 @@ func (m *memory) find(c *session.Cookie) *kept {
 // settle leaves only what an audit that begins now is to ask for, and returns how many others it
 // should ask for and cannot.
 func (m *memory) settle(now time.Duration) (forgotten uint64) {
-	m.all = slices.DeleteFunc(m.all[m.head:], func(k kept) bool { return k.began == knownGone || expired(&k.cookie, now) })
+	m.all = slices.DeleteFunc(m.all[m.head:], func(k kept) bool { return k.began == knownGone || k.cookie.Expiry.Passed(now) })
 	m.head = 0
-	maps.DeleteFunc(m.forgotten, func(e session.Expiry, _ uint64) bool { return time.Duration(e)*time.Second <= now })
+	maps.DeleteFunc(m.forgotten, func(e session.Expiry, _ uint64) bool { return e.Passed(now) })
 	for _, n := range m.forgotten {
 		forgotten += n
 	}

@@ -30,7 +30,7 @@ func TestMemory(t *testing.T) {
 			written++
 			c := session.Cookie{Key: 7, Version: session.Version(written), Expiry: session.Expiry(now/second) + session.Expiry(life)}
 			m.add(now, &c, now)
-			for len(plain) > 0 && expired(&plain[0], now) {
+			for len(plain) > 0 && plain[0].Expiry.Passed(now) {
 				plain = plain[1:]
 			}
 			if len(plain) == m.limit {

@@ -19,8 +19,6 @@ func newAIMD() *aimd { return &aimd{size: aimdStart} }
 
 func (w *aimd) Admit(_ time.Duration, inFlight int) bool { return float64(inFlight+1) <= w.size }
 
-func (w *aimd) Sent(time.Duration) {}
-
 func (w *aimd) Ack(_, _ time.Duration) { w.size = min(aimdCap, w.size+1/w.size) }
 
 func (w *aimd) Timeout(time.Duration, int) { w.size = max(aimdFloor, w.size*aimdDecrease) }

@@ -26,8 +26,6 @@ func newAIMD2004(timeout time.Duration, _ uint64) Window {
 
 func (w *aimd2004) Admit(_ time.Duration, inFlight int) bool { return float64(inFlight+1) <= w.size }
 
-func (w *aimd2004) Sent(time.Duration) {}
-
 func (w *aimd2004) Ack(_, _ time.Duration) { w.size = min(aimdCap, w.size+aimd2004Increase) }
 
 func (w *aimd2004) Timeout(now time.Duration, inFlight int) {

@@ -13,8 +13,6 @@ func newOpen(time.Duration, uint64) Window { return open{} }
 
 func (open) Admit(time.Duration, int) bool { return true }
 
-func (open) Sent(time.Duration) {}
-
 func (open) Ack(_, _ time.Duration) {}
 
 func (open) Timeout(time.Duration, int) {}

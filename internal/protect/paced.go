@@ -61,8 +61,6 @@ func (w *paced) draw(round int64) float64 {
 	return float64(rand.NewPCG(w.seed, uint64(round)).Uint64()>>11) / (1 << 53)
 }
 
-func (w *paced) Sent(time.Duration) {}
-
 func (w *paced) Ack(_, _ time.Duration) {}
 
 // Timeout halves the share until the brick is heard again.

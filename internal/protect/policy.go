@@ -12,8 +12,6 @@ import (
 type Window interface {
 	// Admit reports whether one more operation may go out while so many are in flight.
 	Admit(now time.Duration, inFlight int) bool
-	// Sent tells that an operation has gone out, after Admit has let it.
-	Sent(now time.Duration)
 	// Ack tells of an answer within the time-out and of its round-trip time.
 	Ack(now, rtt time.Duration)
 	// Timeout tells of an operation that was not answered within its time-out, or that the

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -20,6 +21,9 @@ type Version uint64
 // end the state elapses. Bricks never compare it with a clock: to them it is the
 // name of the table in which the state lies (see package brick).
 type Expiry uint32
+
+// Passed reports whether the state has elapsed by now, on the same clock.
+func (e Expiry) Passed(now time.Duration) bool { return time.Duration(e)*time.Second <= now }
 
 // BrickID numbers the bricks of a cluster from 1. Zero is no brick.
 type BrickID uint32

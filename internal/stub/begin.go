@@ -42,7 +42,7 @@ func (c *Core) beginWrite(now time.Duration, a *Attempt) {
 }
 
 func (c *Core) beginRead(now time.Duration, a *Attempt) {
-	if time.Duration(a.Cookie.Expiry)*time.Second <= now {
+	if a.Cookie.Expiry.Passed(now) {
 		c.complete(a.Tag, a.Op, session.Refused)
 		return
 	}
@@ -129,7 +129,6 @@ func (c *Core) send(now time.Duration, k *call, to int32, r session.Request) {
 	k.pending++
 	b := &c.bricks[to]
 	b.inFlight++
-	b.window.Sent(now)
 	c.fx.Sends = append(c.fx.Sends, Send{To: b.id, Request: r})
 }
 
